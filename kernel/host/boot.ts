@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Candidate, ConfigError } from '../build.ts';
+import { isCoded, KernelError, messageOf } from '../error.ts';
+import { Kernel } from '../kernel.ts';
+import { type Log, logOf } from '../log.ts';
+import { pathOf, sliceConfig } from '../ownership.ts';
+import { given } from '../run.ts';
+import { type ConfigText, type Env, faultLines, readConfig } from './config-text.ts';
+import { Host } from './contract.ts';
+import { discover } from './discovery.ts';
+import { loadPlugins } from './loader.ts';
+import { type Lock, writeWhole } from './lock.ts';
+import { openLog } from './log.ts';
+
+export interface BootOptions {
+  readonly version: string;
+  /** The state folder, absolute. */
+  readonly home: string;
+  readonly env: Env;
+  readonly configFile: string | undefined;
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  /** Let go of at the stop, or where the boot fails. */
+  readonly lock: Lock;
+  /** Keeps a config that was live for so long as the last known good one. */
+  readonly goodAfterMs?: number;
+  /** Where warnings and errors are shown, too. */
+  readonly show?: (line: string) => void;
+}
+
+/** Text → plugins → generation, in this process. Rejects with BOOT_FAILED, whose message has a line per fault. */
+export async function boot(options: BootOptions) {
+  const { home, version, configFile, env, flags, lock, goodAfterMs } = options;
+  const file = openLog(join(home, 'logs'), options);
+  const log = logOf(file.sink);
+  file.hide(env);
+  let text: ConfigText | undefined;
+  let keeper: NodeJS.Timeout | undefined;
+  const host: Host = {
+    ...{ home, version, configFile, env, flags },
+    place: (path) => text?.place(path) ?? path,
+    announce: (facts) => lock.announce({ version, configFile, ...facts }),
+    inspect: () => kernel.inspect(),
+    stop: (why) => void ending.stop(why),
+  };
+  const kernel = new Kernel({ sink: file.sink, services: [given(Host, host)] });
+  const ending = endOnce(log, async () => {
+    clearTimeout(keeper);
+    await kernel.drain();
+    file.flush();
+    lock.release();
+  });
+  const enter = async (read: () => ConfigText) => {
+    text = undefined;
+    text = read();
+    file.hide(text.values);
+    const { leftOut, ...candidate } = await candidateOf(text, options);
+    for (const { plugin, why, code } of leftOut) log.error(`plugin "${plugin}" is left out: ${why}`, { code });
+    await kernel.apply({ ...candidate, leftOut });
+    return text;
+  };
+  const notices: string[] = [];
+  try {
+    const live = await enter(() => readConfig(configFile, env));
+    if (goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live).unref();
+  } catch (cause) {
+    notices.push(...faultLines(cause, host.place));
+    for (const line of notices) log.error(line);
+    const good = isCoded(cause) && cause.code.startsWith('CONFIG_') ? readGood(home, configFile) : undefined;
+    const entered = good && (await enter(() => readConfig(configFile, env, good.read)).catch(() => undefined));
+    const failed = new KernelError('BOOT_FAILED', notices.join('\n'), { cause });
+    if (!entered) throw await ending.stop('the boot failed').then(() => failed);
+    notices.push(`running on the last known good config, of ${good.saved}; mend the file and start again`);
+  }
+  return { ...ending, run: kernel.run, notices, abort: (why: string) => kernel.abort(why) };
+}
+
+/** Finds and loads what the text asks for. A plugin that cannot be loaded is left out. */
+async function candidateOf(text: ConfigText, { home, version }: BootOptions) {
+  const { found, problems } = discover(text.values, home, text.file ? dirname(text.file) : home);
+  const faults = [...text.problems, ...problems];
+  if (faults.length) throw new ConfigError(faults);
+  const loaded = await loadPlugins(
+    found.filter(({ enabled }) => enabled),
+    version,
+  );
+  const plugins = loaded.entries.map(({ plugin }) => plugin);
+  const off = found.filter(({ bundled, enabled }) => bundled && !enabled);
+  // What a plugin that is off owns is no unknown key; its module is read only where a key lacks an owner.
+  const isStrange = off.length > 0 && sliceConfig(text.values, plugins, []).faults.length > 0;
+  const owners = isStrange ? (await loadPlugins(off, version)).entries : [];
+  const dormant = owners.map(({ plugin }) => pathOf(plugin));
+  return { plugins: loaded.entries, leftOut: loaded.leftOut, config: text.values, dormant } satisfies Candidate;
+}
+
+/** The texts of a config that was live, raw: `${VAR}` stays what it is. */
+function keepGood(home: string, { file, texts }: ConfigText) {
+  const saved = new Date().toISOString();
+  writeWhole(join(home, 'last-good.json'), JSON.stringify({ file, saved, texts: Object.fromEntries(texts) }));
+}
+
+function readGood(home: string, file: string | undefined) {
+  try {
+    const good = JSON.parse(readFileSync(join(home, 'last-good.json'), 'utf8')) as {
+      readonly file?: string;
+      readonly saved: string;
+      readonly texts: Readonly<Record<string, string>>;
+    };
+    return good.file === file ? { saved: good.saved, read: (path: string) => good.texts[path] ?? '' } : undefined;
+  } catch {
+    return undefined; // none was kept
+  }
+}
+
+/** Whoever asks first begins the end; so does an exception that nothing caught, for nobody knows what it left half done. */
+function endOnce(log: Log, close: () => Promise<void>) {
+  const { promise: stopped, resolve } = Promise.withResolvers<number>();
+  let ending: Promise<void> | undefined;
+  const onRejection = (error: unknown) => log.error(`unhandled rejection: ${messageOf(error)}`, { error });
+  const onException = (error: unknown) => {
+    log.error(`uncaught exception: ${messageOf(error)}`, { error });
+    void stop('an uncaught exception', 1);
+  };
+  const end = async (why: string, code: number) => {
+    log.info(`stopping: ${why}`);
+    await close();
+    process.off('unhandledRejection', onRejection).off('uncaughtException', onException);
+    resolve(code);
+  };
+  const stop = (why: string, code = 0) => (ending ??= end(why, code));
+  process.on('unhandledRejection', onRejection).on('uncaughtException', onException);
+  return { stop, stopped };
+}

@@ -1,0 +1,30 @@
+import type { Kernel } from '../kernel.ts';
+import { service, waterfall } from '../token.ts';
+
+export type Inspection = ReturnType<Kernel['inspect']>;
+
+/** What the process around the kernel tells plugins, and does for them. Always there: `needs: { host: Host }` or `run.get(Host)`. */
+export interface Host {
+  /** The state folder, absolute. */
+  readonly home: string;
+  readonly version: string;
+  readonly configFile: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Command line options of the process, e.g. `port`. They win over config. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  /** `instar.json5:12:7` of a config path such as `agents.list[0].model`; the path itself where the text has none. */
+  place(path: string): string;
+  /** Tells other processes of this state folder how to reach this one. */
+  announce(facts: Readonly<Record<string, unknown>>): void;
+  inspect(): Inspection;
+  /** Begins an orderly stop. */
+  stop(why: string): void;
+}
+export const Host = service<Host>('host');
+
+/** Lines of the block that a start prints, and of `instar status`. */
+export interface ReportLine {
+  readonly label: string;
+  readonly value: string;
+}
+export const StartReport = waterfall<readonly ReportLine[]>('host.report');

@@ -1,0 +1,72 @@
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LogRecord, LogSink } from '../log.ts';
+import type { Values } from '../ownership.ts';
+
+export interface LogOptions {
+  readonly maxBytes?: number;
+  readonly files?: number;
+  /** Is told of warnings and errors, in one line each. */
+  readonly show?: ((line: string) => void) | undefined;
+}
+
+/** JSON lines in `<folder>/instar.log`, older ones in `instar.1.log` and so on. Never throws: a full disk loses lines, not turns. */
+export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show }: LogOptions = {}) {
+  const file = (n: number) => join(folder, n ? `instar.${n}.log` : 'instar.log');
+  const hidden = new Set<string>();
+  let secrets = patterns;
+  const lines: string[] = [];
+  const flush = () => {
+    const batch = lines.splice(0).join('');
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const size = statSync(file(0), { throwIfNoEntry: false })?.size ?? 0;
+      for (let n = files - 2; n >= 0 && size && size + batch.length > maxBytes; n--) {
+        if (existsSync(file(n))) renameSync(file(n), file(n + 1));
+      }
+      appendFileSync(file(0), batch, { mode: 0o600 });
+    } catch {
+      // nowhere to report it: this is the log
+    }
+  };
+  const sink: LogSink = (record) => {
+    if (lines.push(`${lineOf(record).replace(secrets, '[hidden]')}\n`) === 1) setTimeout(flush, 50).unref();
+    const { level, plugin, message } = record;
+    if (level !== 'warn' && level !== 'error') return;
+    show?.(`${level}${plugin ? ` [${plugin}]` : ''} ${message}`.replace(/\s*\n\s*/g, ' ').replace(secrets, '[hidden]'));
+  };
+  /** From now on, strings whose name says that they are secret are written by none of us. */
+  const hide = (values: Values) => {
+    for (const text of secretsIn(values)) hidden.add(RegExp.escape(JSON.stringify(text).slice(1, -1)));
+    secrets = new RegExp([...hidden, patterns.source].join('|'), 'g');
+  };
+  process.once('exit', flush);
+  return { sink, hide, flush };
+}
+
+const patterns = /\bsk-[\w-]{8,}|(?<=\bBearer )[\w.~+/=-]{8,}|(?<=[?&#]token=)[^&\s"]+/g;
+
+function secretsIn(values: Values): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    if (typeof value === 'object' && value !== null) return secretsIn(value as Values);
+    const isSecret = typeof value === 'string' && value.length >= 8 && /key|token|secret|password/i.test(key);
+    return isSecret ? [value] : [];
+  });
+}
+
+function lineOf(record: LogRecord): string {
+  const time = new Date().toISOString();
+  try {
+    return JSON.stringify({ time, ...record }, (_, value: unknown) => plain(value));
+  } catch {
+    return JSON.stringify({ time, level: record.level, plugin: record.plugin, message: record.message }); // a circle
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > 10_000) return `${value.slice(0, 10_000)}…`;
+  if (typeof value === 'bigint') return String(value);
+  if (!(value instanceof Error)) return value;
+  const { name, message, stack, cause } = value;
+  return { name, code: (value as { code?: unknown }).code, message, stack, cause };
+}

@@ -1,0 +1,57 @@
+import type { Leasable } from '../../kernel/index.ts';
+import type { Clock } from './clock.ts';
+import type { Answer, Question } from './contract.ts';
+
+/** How a question ended. */
+export interface Ending {
+  readonly answer: Answer | 'timeout' | 'aborted';
+  readonly by: string;
+}
+
+/** Open questions and who is there to answer them. A lease: both outlive a reload of this plugin. */
+export interface Desk extends Leasable {
+  readonly attended: boolean;
+  pending(): readonly Question[];
+  /** Settles with the answer, at `expiresAt`, or when the signal aborts. */
+  put(question: Question, signal: AbortSignal): Promise<Ending>;
+  answer(id: string, ending: Ending): boolean;
+  attend(name: string): { leave(): void };
+}
+
+export function openDesk(clock: Clock): Desk {
+  const open = new Map<string, { readonly question: Question; readonly settle: (ending: Ending) => void }>();
+  const attending = new Set<object>();
+  const answer = (id: string, ending: Ending) => {
+    const entry = open.get(id);
+    open.delete(id);
+    entry?.settle(ending);
+    return entry !== undefined;
+  };
+  return {
+    get attended() {
+      return attending.size > 0;
+    },
+    pending: () => [...open.values()].map(({ question }) => question),
+    answer,
+    async put(question, signal) {
+      const { promise, resolve } = Promise.withResolvers<Ending>();
+      open.set(question.id, { question, settle: resolve });
+      const abort = () => answer(question.id, { answer: 'aborted', by: 'the run' });
+      const cancel = clock.after(question.expiresAt - clock.now(), () => answer(question.id, { answer: 'timeout', by: 'nobody' }));
+      signal.addEventListener('abort', abort, { once: true });
+      if (signal.aborted) abort();
+      return promise.finally(() => {
+        cancel();
+        signal.removeEventListener('abort', abort);
+      });
+    },
+    attend(name) {
+      const seat = { name };
+      attending.add(seat);
+      return { leave: () => void attending.delete(seat) };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const id of [...open.keys()]) answer(id, { answer: 'aborted', by: 'the end of the gateway' });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * The door of the page and the terminal: WebSocket methods of the gateway.
+ *
+ * - `chat.send {text, sessionKey?, agentId?, images?, idempotencyKey?, model?}` → `{itemId, sessionKey, agentId}`
+ * - `chat.stop {sessionKey}` → `{stopped}`
+ * - `chat.result {itemId}` → `{state, delivery?}`: the stored answer of an item, for a client that lost its socket
+ * - `sessions.list {agentId?, limit?}` → `{sessions: SessionRecord[]}`
+ * - `sessions.history {sessionKey}` → `{session, entries: Entry[], cursor, active}`: replay events after `cursor`
+ * - `sessions.reset {sessionKey}` · `sessions.remove {sessionKey}`
+ * - `events.watch {sessionKey?, after?}` → `{cursor, missed}`, then frames `{event: 'live', data: LiveEvent}` · `events.stop {}`
+ * - `agents.list {}` → `{agents: {id, name?}[], defaultId}`: for a picker where there is more than one
+ * - `status {}` → `{inspection, report: ReportLine[], active}`
+ * - `approvals.list {}` → `{questions}` · `approvals.answer {id, answer}` → `{answered}` · `approvals.attend {name}` → `{}`
+ *
+ * Events of a turn (`LiveEvent.type` and `data`):
+ */
+export interface TurnEvents {
+  agent_start: { itemId: string; agentId: string; model: string };
+  /** Only for assistant messages. */
+  message_start: { messageId: string; role: 'assistant' };
+  message_update: { messageId: string; kind: 'text' | 'thinking' | 'toolCall'; index: number; delta: string; name?: string };
+  /** Of every message that joins the transcript, the user's too. */
+  message_end: { messageId: string; message: import('../sessions/contract.ts').Message; itemId?: string };
+  tool_execution_start: { callId: string; name: string; args: unknown };
+  tool_execution_update: { callId: string; partial: import('../../kernel/index.ts').ToolResult };
+  tool_execution_end: { callId: string; name: string; result: import('../../kernel/index.ts').ToolResult; ms: number };
+  agent_end: {
+    itemId: string;
+    stopReason: string;
+    usage: import('../sessions/contract.ts').Usage;
+    error?: { code: string; message: string };
+    payloads: readonly import('../outbox/contract.ts').Payload[];
+    ms: number;
+  };
+  approval_requested: { question: import('../approvals/contract.ts').Question };
+  approval_resolved: { id: string; answer: string; by: string };
+  /** Without a session: the terminal and the page show them. */
+  generation_swapped: import('../../kernel/index.ts').Swap;
+  generation_rejected: { generation: number; error: string };
+  session_changed: { session: import('../sessions/contract.ts').SessionRecord };
+}

@@ -1,0 +1,82 @@
+import type { EnterRun } from '../../kernel/index.ts';
+
+/**
+ * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, module } }`. The module is named relative to
+ * that file, is imported only when the command is called, and exports `run: Run`.
+ */
+export interface Command {
+  readonly summary: string;
+  readonly usage: string;
+  readonly module: string;
+}
+
+/** Resolves to the exit code. A throw is printed as one line with its code, and exits with 1. */
+export type RunCommand = (argv: readonly string[], host: CommandHost) => Promise<number>;
+
+/** What a command is handed: where it runs, and what the process can do for it. */
+export interface CommandHost extends Surroundings, ProcessHost {
+  readonly commands: ReadonlyMap<string, Command>;
+}
+
+export interface Surroundings {
+  readonly version: string;
+  /** The state folder, absolute; it may not exist yet. */
+  readonly home: string;
+  /** The process's environment, and beneath it `<home>/.env`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly configFile: string | undefined;
+}
+
+/** The host side of the process, as bin.js joins it with us. */
+export interface ProcessHost {
+  /** Undefined where another process has the state folder. */
+  takeLock(home: string, mode: Holder['mode']): Promise<Lock | undefined>;
+  /** Who said last that it has the state folder; it may be gone. */
+  readHolder(home: string): Promise<Holder | undefined>;
+  /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
+  readConfig(file: string | undefined, env: Surroundings['env']): Promise<ConfigText>;
+  /** A gateway in this process, which takes the lock over; rejects with BOOT_FAILED, a line per fault. */
+  boot(options: BootOptions): Promise<Booted>;
+}
+
+export interface Holder {
+  readonly pid: number;
+  /** `command`: a terminal command that brought its own gateway and leaves with it. */
+  readonly mode: 'gateway' | 'command';
+  /** ISO time. */
+  readonly started: string;
+  /** Such as `url`, where it listens. */
+  readonly [fact: string]: unknown;
+}
+
+export interface Lock {
+  announce(facts: object): void;
+  release(): void;
+}
+
+export interface ConfigText {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  place(path: string): string;
+}
+
+export interface BootOptions extends Surroundings {
+  readonly lock: Lock;
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  /** Keeps a config that was live for so long as the last known good one. */
+  readonly goodAfterMs?: number;
+  /** Is told of warnings and errors. */
+  readonly show?: (line: string) => void;
+}
+
+export interface Booted {
+  readonly run: EnterRun;
+  /** What a person must know first, such as that an older config is in use. */
+  readonly notices: readonly string[];
+  /** Waits for the runs, disposes everything, lets the lock go. */
+  stop(why: string): Promise<void>;
+  /** Ends the runs' signals, so that a stop need not wait for their natural end. */
+  abort(why: string): void;
+  /** Settles after the stop, with the exit code. */
+  readonly stopped: Promise<number>;
+}

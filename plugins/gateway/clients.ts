@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
+import type { Client } from './contract.ts';
+import type { Admission, Answer } from './door.ts';
+import { refusalOf } from './fault.ts';
+import { type Call, parseCall } from './frames.ts';
+
+export const closeCodes = { stopping: 1001, onlyText: 1003, tooMany: 1008, tokenReplaced: 4001, tooSlow: 4008 } as const;
+
+const limits = {
+  /** Of one frame: a message with some pictures. */
+  payload: 24 * 1024 * 1024,
+  /** Unsent bytes past which `send` asks its caller to wait. */
+  behind: 256 * 1024,
+  /** Unsent bytes past which the client is cut off; it comes back and replays. */
+  lost: 16 * 1024 * 1024,
+  calls: 64,
+  pingMs: 30_000,
+  goodbyeMs: 1_000,
+};
+
+export type Invoke = (call: Call, client: Client) => Promise<Answer>;
+
+interface Connection {
+  readonly socket: WebSocket;
+  readonly tokenId: string;
+  answers: boolean;
+}
+
+/** The WebSocket clients. Frames in, calls out: what a call means is not known here. */
+export interface Clients {
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, admission: Admission): Promise<void>;
+  /** Ends those that came with another token. */
+  keepOnly(tokenId: string): void;
+  close(): Promise<void>;
+}
+
+export function openClients(invoke: Invoke): Clients {
+  const connections = new Set<Connection>();
+  let server: Promise<WebSocketServer> | undefined;
+  let pings: NodeJS.Timeout | undefined;
+
+  const ping = () => {
+    for (const connection of connections) {
+      if (!connection.answers) connection.socket.terminate();
+      connection.answers = false;
+      connection.socket.ping();
+    }
+  };
+
+  const join = (socket: WebSocket, { kind, tokenId, hello }: Admission) => {
+    const connection: Connection = { socket, tokenId, answers: true };
+    const gone = new AbortController();
+    const send = sender(socket);
+    const client: Client = {
+      id: randomBytes(6).toString('hex'),
+      kind,
+      signal: gone.signal,
+      send: (event, data) => send({ event, data }),
+    };
+    connections.add(connection);
+    pings ??= setInterval(ping, limits.pingMs).unref();
+    socket.on('close', () => {
+      connections.delete(connection);
+      gone.abort(new Error('the client closed its socket'));
+    });
+    socket.on('error', () => {}); // a broken frame or socket: ws closes it, and `close` follows
+    socket.on('pong', () => (connection.answers = true));
+    socket.on('message', answerer(socket, client, send, invoke));
+    void client.send('hello', hello);
+  };
+
+  return {
+    async accept(request, socket, head, admission) {
+      server ??= import('ws').then((ws) => new ws.WebSocketServer(options));
+      (await server).handleUpgrade(request, socket, head, (accepted) => join(accepted, admission));
+    },
+    keepOnly(tokenId) {
+      const others = [...connections].filter((connection) => connection.tokenId !== tokenId);
+      for (const { socket } of others) socket.close(closeCodes.tokenReplaced, 'the token was replaced');
+    },
+    async close() {
+      clearInterval(pings);
+      await Promise.all([...connections].map(({ socket }) => sayGoodbye(socket)));
+    },
+  };
+}
+
+const options = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: limits.payload,
+  // Never the token's own protocol: the answer's headers are for anybody to see.
+  handleProtocols: (offered: ReadonlySet<string>) => (offered.has('instar') ? 'instar' : false),
+} as const;
+
+type Send = (frame: unknown) => void | Promise<void>;
+
+function sender(socket: WebSocket): Send {
+  return (frame) => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');
+    const text = JSON.stringify(frame);
+    if (socket.bufferedAmount <= limits.behind) return socket.send(text);
+    return new Promise((resolve) => socket.send(text, () => resolve()));
+  };
+}
+
+function answerer(socket: WebSocket, client: Client, send: Send, invoke: Invoke) {
+  let calls = 0;
+  return async (data: RawData, isBinary: boolean) => {
+    if (isBinary) return socket.close(closeCodes.onlyText, 'frames are text');
+    if (calls >= limits.calls) return socket.close(closeCodes.tooMany, `more than ${limits.calls} calls at once`);
+    calls++;
+    const frame = await answerTo((data as Buffer).toString(), client, invoke);
+    try {
+      await send(frame);
+    } catch {
+      await send({ id: frame.id, ...failed('the answer is nothing that JSON can hold') });
+    }
+    calls--;
+  };
+}
+
+/** Never throws. */
+async function answerTo(text: string, client: Client, invoke: Invoke): Promise<Answer & { readonly id: Call['id'] | null }> {
+  let id: Call['id'] | null = null;
+  try {
+    const call = parseCall(text);
+    id = call.id;
+    return { id, ...(await invoke(call, client)) };
+  } catch (error) {
+    const { code, message } = refusalOf(error) ?? { code: 'INTERNAL', message: 'the call failed' };
+    return { id, ok: false, error: { code, message } };
+  }
+}
+
+const failed = (message: string) => ({ ok: false, error: { code: 'INTERNAL', message } });
+
+/** Waits for the client's own goodbye, but not long. */
+async function sayGoodbye(socket: WebSocket) {
+  const closed = Promise.withResolvers<void>();
+  socket.once('close', () => closed.resolve());
+  socket.close(closeCodes.stopping, 'the gateway stops');
+  const late = setTimeout(() => socket.terminate(), limits.goodbyeMs);
+  await closed.promise;
+  clearTimeout(late);
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import type { Content } from '../../kernel/index.ts';
+import type { ModelRequest, ToolSpec } from '../models/contract.ts';
+import type { AssistantMessage, Message, ToolResultMessage } from '../sessions/contract.ts';
+import { quirksOf, type Quirks } from './quirks.ts';
+
+/**
+ * The request's body. Each message is turned into bytes once and kept: a long history costs a copy. (Joining strings in
+ * their place costs twenty times that: V8 flattens them one by one.)
+ */
+export function bodyOf(request: ModelRequest): Buffer {
+  const { model, tools } = request;
+  const quirks = quirksOf(model);
+  let head = `{"model":${JSON.stringify(model.id)},"stream":true`;
+  if (quirks.usage) head += ',"stream_options":{"include_usage":true}';
+  if (tools.length > 0 && quirks.tools) head += `,"tools":[${tools.map(toolJson).join(',')}]`;
+  if (request.temperature !== undefined) head += `,"temperature":${request.temperature}`;
+  if (quirks.effort) head += effortOf(request.thinking);
+  if (quirks.cacheKey && request.sessionId) head += `,"prompt_cache_key":${JSON.stringify(request.sessionId)}`;
+  head += ',"messages":[';
+  if (request.system) head += JSON.stringify({ role: 'system', content: request.system });
+  const messages = messagesOf(request, quirks);
+  const size = head.length + messages.reduce((sum, each) => sum + each.length, 0);
+  const parts = [Buffer.from(head), ...messages, Buffer.from(`],"${quirks.maxTokensField}":${room(request, size)}}`)];
+  // Each message begins with its comma.
+  if (!request.system && messages[0]) parts[1] = messages[0].subarray(1);
+  return Buffer.concat(parts);
+}
+
+/** Some servers refuse what might not fit: the answer gets what the input leaves, counted with three bytes a token. */
+function room({ model, maxTokens }: ModelRequest, size: number): number {
+  const left = model.contextWindow - Math.ceil(size / 3);
+  return Math.min(maxTokens ?? model.maxTokens, Math.max(left, 1024));
+}
+
+function effortOf(thinking: string | undefined): string {
+  if (!thinking || thinking === 'off') return '';
+  return `,"reasoning_effort":"${['minimal', 'low', 'medium'].includes(thinking) ? thinking : 'high'}"`;
+}
+
+const toolJsons = new WeakMap<object, { readonly name: string; readonly description: string; readonly json: string }>();
+
+/** Kept by the schema object: callers may make the spec around it anew for every request. */
+function toolJson({ name, description, parameters }: ToolSpec): string {
+  const kept = toolJsons.get(parameters);
+  if (kept && kept.name === name && kept.description === description) return kept.json;
+  const json = JSON.stringify({ type: 'function', function: { name, description, parameters } });
+  toolJsons.set(parameters, { name, description, json });
+  return json;
+}
+
+/** `images` of a tool result go into a user message behind the last result of the round: the protocol has no other place. */
+interface Converted {
+  /** Empty where nothing is to be sent. */
+  readonly json: string;
+  readonly images?: string;
+}
+
+interface Wired {
+  readonly flavour: number;
+  readonly bytes: Buffer | undefined;
+  readonly images: string | undefined;
+}
+
+const wired = new WeakMap<Message, Wired>();
+
+function messagesOf({ messages }: ModelRequest, quirks: Quirks): Buffer[] {
+  const flavour = Number(quirks.images) + 2 * Number(quirks.thinkingBack) + 4 * Number(quirks.shortIds);
+  const parts: Buffer[] = [];
+  let images: string[] = [];
+  const flush = () => {
+    if (images.length > 0) parts.push(Buffer.from(`,{"role":"user","content":[${images.join(',')}]}`));
+    images = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'toolResult') flush();
+    const known = wired.get(message);
+    const wire = known?.flavour === flavour ? known : wireOf(message, quirks, flavour);
+    if (wire.bytes) parts.push(wire.bytes);
+    if (wire.images) images.push(wire.images);
+  }
+  flush();
+  return parts;
+}
+
+function wireOf(message: Message, quirks: Quirks, flavour: number): Wired {
+  const { json, images } = convert(message, quirks);
+  const wire = { flavour, bytes: json ? Buffer.from(`,${json}`) : undefined, images };
+  wired.set(message, wire);
+  return wire;
+}
+
+function convert(message: Message, quirks: Quirks): Converted {
+  switch (message.role) {
+    case 'user':
+      return { json: JSON.stringify({ role: 'user', content: contentOf(message.content, quirks) }) };
+    case 'assistant':
+      return { json: assistantJson(message, quirks) };
+    case 'toolResult':
+      return resultOf(message, quirks);
+  }
+}
+
+/** Plain text goes as a string: many servers take nothing else. */
+function contentOf(content: string | readonly Content[], quirks: Quirks): unknown {
+  if (typeof content === 'string') return content;
+  if (quirks.images && content.some(({ type }) => type === 'image')) return content.map(part);
+  return textOf(content);
+}
+
+const part = (content: Content) =>
+  content.type === 'text'
+    ? content
+    : { type: 'image_url', image_url: { url: `data:${content.mimeType};base64,${content.data}` } };
+
+const textOf = (content: readonly Content[]) =>
+  content.map((each) => (each.type === 'text' ? each.text : '(an image, which this model cannot see)')).join('\n');
+
+/** Empty where a failed reply left nothing: an empty message is refused. */
+function assistantJson({ content }: AssistantMessage, quirks: Quirks): string {
+  const texts = content.flatMap((each) => (each.type === 'text' ? each.text : []));
+  const calls = content.flatMap((each) =>
+    each.type === 'toolCall'
+      ? { id: idOf(each.id, quirks), type: 'function', function: { name: each.name, arguments: JSON.stringify(each.arguments) } }
+      : [],
+  );
+  if (texts.length === 0 && calls.length === 0) return '';
+  const thinking = content.flatMap((each) => (each.type === 'thinking' ? each.thinking : [])).join('\n');
+  return JSON.stringify({
+    role: 'assistant',
+    content: texts.length > 0 ? texts.join('\n') : null,
+    ...(quirks.thinkingBack && { reasoning_content: thinking }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  });
+}
+
+function resultOf({ toolCallId, content }: ToolResultMessage, quirks: Quirks): Converted {
+  const images = quirks.images ? content.filter(({ type }) => type === 'image') : [];
+  const said = images.length > 0 ? content.filter(({ type }) => type === 'text') : content;
+  const text = textOf(said) || (images.length > 0 ? '(the image follows)' : '(no output)');
+  const json = JSON.stringify({ role: 'tool', tool_call_id: idOf(toolCallId, quirks), content: text });
+  return images.length > 0 ? { json, images: images.map((image) => JSON.stringify(part(image))).join(',') } : { json };
+}
+
+const idOf = (id: string, { shortIds }: Quirks) =>
+  !shortIds || /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);

@@ -1,0 +1,37 @@
+import type { ProviderStreams } from '@earendil-works/pi-ai';
+import type { Api } from '../models/contract.ts';
+
+/** Nothing of pi-ai is loaded before the first request that needs it: an SDK is tens of megabytes. */
+export interface Protocol {
+  readonly api: Api;
+  load(): Promise<Pick<ProviderStreams, 'streamSimple'>>;
+  /** The maker's own models with what is peculiar to each, e.g. how its thinking is asked for. */
+  readonly maker: string;
+  catalog(): Promise<unknown>;
+}
+
+type Streams = Pick<ProviderStreams, 'streamSimple'>;
+
+export const protocols: readonly Protocol[] = [
+  {
+    api: 'openai-responses',
+    load: async () => (await import('@earendil-works/pi-ai/api/openai-responses')) as Streams,
+    maker: 'openai',
+    catalog: async () => (await import('@earendil-works/pi-ai/providers/openai.models')).OPENAI_MODELS,
+  },
+  {
+    api: 'anthropic-messages',
+    load: async () => (await import('@earendil-works/pi-ai/api/anthropic-messages')) as Streams,
+    maker: 'anthropic',
+    catalog: async () => (await import('@earendil-works/pi-ai/providers/anthropic.models')).ANTHROPIC_MODELS,
+  },
+  {
+    api: 'google-generative-ai',
+    load: async () => (await import('@earendil-works/pi-ai/api/google-generative-ai')) as Streams,
+    maker: 'google',
+    catalog: async () => (await import('@earendil-works/pi-ai/providers/google.models')).GOOGLE_MODELS,
+  },
+];
+
+/** Turns our messages into pi-ai's form of a conversation. */
+export const loadNormalizer = async () => (await import('@earendil-works/pi-ai/utils/transcript')).normalizeContext;

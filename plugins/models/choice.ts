@@ -1,0 +1,66 @@
+import { Host, KernelError, type Run } from '../../kernel/index.ts';
+import { Agents } from '../agents/contract.ts';
+import type { Catalog } from './catalog.ts';
+import { ModelCatalog, type ModelChoice } from './contract.ts';
+import type { LocalServer } from './detect.ts';
+import { envKey, hosted } from './known.ts';
+
+const choose = 'set agents.defaults.model to choose';
+
+/** Which model answers, and why: asked for, configured, else the first that is found. */
+export async function choiceOf(
+  run: Run,
+  { catalog, found }: { readonly catalog: Catalog; found(): Promise<LocalServer | undefined> },
+  agentId: string,
+  asked: string | undefined,
+): Promise<ModelChoice> {
+  if (asked) return { model: await catalog.resolve(run, asked), why: 'asked for by name' };
+  const named = configuredRef(run, agentId);
+  if (named) return { model: await catalog.resolve(run, named.ref), why: `named in ${named.place}` };
+  if (catalog.first) return { model: catalog.first, why: `the first in ${run.get(Host).place('models.providers')}; ${choose} another` };
+  return byKey(run, catalog) ?? (await byServer(found)) ?? (await byPlugin(run));
+}
+
+/** Whether anything but a local server or the last resort can answer for every agent: then nothing is looked for. */
+export function isSettled(run: Run, catalog: Catalog): boolean {
+  if (catalog.first || byKey(run, catalog)) return true;
+  const agents = run.find(Agents);
+  return agents !== undefined && agents.ids.length > 0 && agents.ids.every((id) => configuredRef(run, id));
+}
+
+function configuredRef(run: Run, agentId: string): { readonly ref: string; readonly place: string } | undefined {
+  const agents = run.find(Agents);
+  const value = agents?.field<string | { readonly primary?: string }>(agentId, 'model');
+  const ref = typeof value === 'string' ? value : value?.primary;
+  if (!agents || !ref) return undefined;
+  const own = agents.own(agentId)?.model !== undefined;
+  const path = own ? `agents.list[${agents.ids.indexOf(agentId)}].model` : 'agents.defaults.model';
+  return { ref, place: run.get(Host).place(path) };
+}
+
+function byKey(run: Run, catalog: Catalog): ModelChoice | undefined {
+  const { env } = run.get(Host);
+  for (const provider of hosted) {
+    const key = envKey(provider, env);
+    const model = key && catalog.ofKnown(provider.id, provider.model?.id ?? '');
+    if (model) return { model, why: `${key.variable} is set; ${choose} another ("demo/demo" uses none)` };
+  }
+  return undefined;
+}
+
+async function byServer(found: () => Promise<LocalServer | undefined>): Promise<ModelChoice | undefined> {
+  const server = await found();
+  const model = server?.models[0];
+  if (!model) return undefined;
+  const where = new URL(model.baseUrl).host;
+  return { model, why: `${server.title} answers at ${where}; ${choose} another, INSTAR_NO_DETECT=1 to not look` };
+}
+
+async function byPlugin(run: Run): Promise<ModelChoice> {
+  const [model] = await run.call(ModelCatalog, []);
+  const looked = run.get(Host).env['INSTAR_NO_DETECT'] === '1' ? 'not looked for (INSTAR_NO_DETECT=1)' : 'not found';
+  const none = `no model in the config, no provider key in the environment, a local server ${looked}`;
+  const how = `set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's, or ${choose} one`;
+  if (!model) throw new KernelError('MODEL_NONE', `${none}; ${how}`);
+  return { model, why: `${none}; ${how}` };
+}

@@ -1,0 +1,67 @@
+import { Host, messageOf, type Run } from '../../kernel/index.ts';
+import type { Usage } from '../sessions/contract.ts';
+import { AdapterFor, attemptOf, type Attempt, type Model, type ModelEvent, type ModelReply, type ModelRequest } from './contract.ts';
+import { explain, type Advice } from './failure.ts';
+import { envKey, known, type KnownProvider } from './known.ts';
+
+/** The keys of the newest config, in a lease: a rotated key is used by runs in flight, a removed one is not. */
+export interface Keys {
+  table: ReadonlyMap<string, string | undefined>;
+}
+
+/** One attempt: adapter by protocol, key resolved now, failure told in words, cost counted. */
+export async function completeOnce(
+  run: Run,
+  keys: Keys,
+  request: Omit<ModelRequest, 'apiKey'>,
+  on: (event: ModelEvent) => void,
+): Promise<ModelReply> {
+  const { model } = request;
+  const provider = knownOf(model);
+  const apiKey = keys.table.get(model.provider) ?? (provider && envKey(provider, run.get(Host).env)?.value);
+  const attempt = await tryOnce(run, { ...request, apiKey }, on, provider);
+  const message = { ...attempt.message, usage: priced(attempt.message.usage, model.cost) };
+  if (!attempt.failure) return { message };
+  const failure = explain(model, attempt.failure, adviceOf(run, model, keys, provider), apiKey);
+  return { message: { ...message, errorMessage: failure.message }, failure };
+}
+
+async function tryOnce(run: Run, request: ModelRequest, on: (event: ModelEvent) => void, provider?: KnownProvider): Promise<Attempt> {
+  const { model } = request;
+  try {
+    const adapter = await run.call(AdapterFor, model.api);
+    if (!adapter) {
+      const message = `speaks "${model.api}", which no live plugin does; enable models-openai or models-pi`;
+      return attemptOf(model, {}, { code: 'ADAPTER_MISSING', message });
+    }
+    if (provider?.keys.length && !request.apiKey) return attemptOf(model, {}, { code: 'MODEL_NO_KEY', message: 'no key' });
+    return await adapter.complete(request, on);
+  } catch (cause) {
+    return attemptOf(model, {}, { code: 'ADAPTER_FAILED', message: `could not be asked: ${messageOf(cause)}`, cause });
+  }
+}
+
+/** By name and address: a key from the environment goes to no other host than its provider's. */
+const knownOf = (model: Model) =>
+  known.find(({ id, baseUrl }) => id === model.provider && URL.parse(model.baseUrl)?.origin === new URL(baseUrl).origin);
+
+function adviceOf(run: Run, model: Model, keys: Keys, provider: KnownProvider | undefined): Advice {
+  const path = `models.providers.${model.provider}`;
+  const configured = keys.table.has(model.provider);
+  const at = (field: string) => {
+    const place = run.get(Host).place(`${path}.${field}`);
+    return place === `${path}.${field}` ? place : `${path}.${field} (${place})`;
+  };
+  const variables = provider?.keys.join(' or ');
+  return {
+    url: configured ? at('baseUrl') : `the network's way to ${URL.parse(model.baseUrl)?.origin ?? model.baseUrl}`,
+    key: configured ? [at('apiKey'), variables].filter(Boolean).join(' or ') : (variables ?? at('apiKey')),
+  };
+}
+
+function priced(usage: Usage, cost: Model['cost']): Usage {
+  if (!cost) return usage;
+  const { input, output, cacheRead, cacheWrite } = usage;
+  const total = input * cost.input + output * cost.output + cacheRead * cost.cacheRead + cacheWrite * cost.cacheWrite;
+  return { ...usage, cost: { total: total / 1_000_000 } };
+}

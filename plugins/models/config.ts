@@ -1,0 +1,101 @@
+import type { JSONSchema } from 'json-schema-to-ts';
+import type { Api, Model } from './contract.ts';
+
+const tokens = { type: 'integer', minimum: 1 } as const;
+const price = { type: 'number', minimum: 0, default: 0 } as const;
+/** What a block in the config may speak. A plugin with a protocol of its own brings its models by `models.catalog`. */
+const api = {
+  enum: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
+  description: 'The protocol the server speaks',
+} as const;
+const headers = { type: 'object', additionalProperties: { type: 'string' } } as const;
+
+const model = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  properties: {
+    id: { type: 'string', minLength: 1, description: 'As the server knows it' },
+    name: { type: 'string', description: 'As people know it' },
+    contextWindow: { ...tokens, default: 128_000, description: 'Tokens that input and answer may have together' },
+    maxTokens: { ...tokens, default: 8192, description: 'Tokens an answer may have' },
+    input: { type: 'array', items: { enum: ['text', 'image'] }, minItems: 1, default: ['text'] },
+    reasoning: { type: 'boolean', default: false, description: 'Whether it thinks before it answers' },
+    api,
+    headers,
+    compat: { type: 'object', description: 'Where it differs, e.g. supportsTools: false' },
+    cost: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'US dollars per million tokens',
+      properties: { input: price, output: price, cacheRead: price, cacheWrite: price },
+    },
+  },
+};
+
+const provider = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['baseUrl', 'models'],
+  properties: {
+    baseUrl: { type: 'string', pattern: '^https?://', description: 'Up to what the protocol appends, e.g. https://host/v1' },
+    apiKey: { type: 'string', description: 'Best as ${VARIABLE}' },
+    api: { ...api, default: 'openai-completions' },
+    headers,
+    models: { type: 'array', items: model, description: 'Used as <provider>/<id>' },
+  },
+};
+
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    providers: {
+      type: 'object',
+      additionalProperties: provider,
+      // One faulty block is left out; the others work.
+      'x-contained': true,
+      description: 'Model servers by name',
+    },
+  },
+};
+
+/** Of no literal type: derived from it, the config's type takes the compiler half a minute. */
+export const modelsSchema = schema as JSONSchema;
+
+interface ModelEntry extends Pick<Model, 'id' | 'contextWindow' | 'maxTokens' | 'input' | 'reasoning' | 'headers' | 'compat' | 'cost'> {
+  readonly name?: string;
+  readonly api?: Api;
+}
+
+/** `models` in the config, its defaults filled in. */
+export interface ModelsConfig {
+  readonly providers?: Providers;
+}
+
+export type Providers = Readonly<
+  Record<
+    string,
+    {
+      readonly baseUrl: string;
+      readonly apiKey?: string;
+      readonly api: Api;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly models: readonly ModelEntry[];
+    }
+  >
+>;
+
+/** The models of the config by provider and id, made once: adapters keep what they derive from a model by its identity. */
+export function configuredModels(providers: Providers): ReadonlyMap<string, ReadonlyMap<string, Model>> {
+  const byProvider = new Map<string, Map<string, Model>>();
+  for (const [name, block] of Object.entries(providers)) {
+    const models = block.models.map((entry): Model => {
+      const headers = { ...block.headers, ...entry.headers };
+      const { baseUrl } = block;
+      return { ...entry, provider: name, name: entry.name ?? entry.id, api: entry.api ?? block.api, baseUrl, headers };
+    });
+    byProvider.set(name, new Map(models.map((each) => [each.id, each])));
+  }
+  return byProvider;
+}

@@ -1,0 +1,153 @@
+import { bail, service, waterfall, type JsonSchema, type Run } from '../../kernel/index.ts';
+import type { AssistantMessage, AssistantPart, Message, StopReason, ToolCallPart, Usage } from '../sessions/contract.ts';
+
+export type Api = 'openai-completions' | 'openai-responses' | 'anthropic-messages' | 'google-generative-ai' | (string & {});
+
+export interface Model {
+  readonly provider: string;
+  readonly id: string;
+  readonly name: string;
+  readonly api: Api;
+  readonly baseUrl: string;
+  /** Tokens. */
+  readonly contextWindow: number;
+  readonly maxTokens: number;
+  readonly input: readonly ('text' | 'image')[];
+  readonly reasoning: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly compat?: { readonly supportsTools?: boolean; readonly [quirk: string]: unknown };
+  /** US dollars per million tokens. */
+  readonly cost?: { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number };
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+export interface ModelRequest {
+  readonly model: Model;
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly signal: AbortSignal;
+  /** Resolved per request, so that a rotated key binds runs in flight; undefined where none is needed. */
+  readonly apiKey: string | undefined;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly thinking?: string;
+  /** Stable per session: providers route caches by it. */
+  readonly sessionId?: string;
+}
+
+/** Deltas as they come. `index` counts the content parts of the message. */
+export type ModelEvent =
+  | { readonly type: 'text'; readonly index: number; readonly delta: string }
+  | { readonly type: 'thinking'; readonly index: number; readonly delta: string }
+  | { readonly type: 'toolCall'; readonly index: number; readonly id: string; readonly name: string; readonly delta: string };
+
+/**
+ * What went wrong with one attempt:
+ * `MODEL_UNREACHABLE` no answer · `MODEL_TIMEOUT` none in time · `MODEL_HTTP` an error answer (`status`, `body`) ·
+ * `MODEL_STREAM_CUT` the reply broke off · `MODEL_BAD_REPLY` not what the protocol says · `MODEL_REFUSED` a content
+ * filter · `MODEL_ABORTED` our own signal · `MODEL_NO_KEY` · `ADAPTER_MISSING` nothing here speaks the model's api.
+ */
+export interface ModelFailure {
+  readonly code:
+    | 'MODEL_UNREACHABLE'
+    | 'MODEL_TIMEOUT'
+    | 'MODEL_HTTP'
+    | 'MODEL_STREAM_CUT'
+    | 'MODEL_BAD_REPLY'
+    | 'MODEL_REFUSED'
+    | 'MODEL_ABORTED'
+    | 'MODEL_NO_KEY'
+    | 'ADAPTER_MISSING'
+    | (string & {});
+  /** One line for people: what, where, what to do. */
+  readonly message: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  /** The start of an error answer's body. */
+  readonly body?: string;
+}
+
+export interface ModelReply {
+  /**
+   * Complete parts only: what had arrived of text is kept, a tool call that was cut is not. With a failure `stopReason`
+   * is `error` or `aborted` and no tool call is in it. Any call that is in it waits for its result.
+   */
+  readonly message: AssistantMessage;
+  readonly failure?: ModelFailure;
+}
+
+const invalidKey = '__invalid';
+
+/** The `arguments` of a complete tool call whose text is no JSON object, so that the model can be told. */
+export const invalidArguments = (raw: string): ToolCallPart['arguments'] => ({ [invalidKey]: raw });
+
+/** The raw text where a call's arguments are no JSON object: answer it with an error result, do not call the tool. */
+export function invalidArgumentsOf(call: Pick<ToolCallPart, 'arguments'>): string | undefined {
+  const raw = call.arguments[invalidKey];
+  return typeof raw === 'string' && Object.keys(call.arguments).length === 1 ? raw : undefined;
+}
+
+/** What an adapter knows of a failure: `message` is what happened, in a few words; `Models.complete` makes the line for people. */
+export interface AttemptFailure extends ModelFailure {
+  /** Of an error answer; `Retry-After` is read from them. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The network's own error: host, port and reason are read from it. */
+  readonly cause?: unknown;
+}
+
+export interface Attempt {
+  readonly message: AssistantMessage;
+  readonly failure?: AttemptFailure;
+}
+
+/** Speaks one wire protocol. Never throws for what the far side does: that is `failure`. */
+export interface ModelAdapter {
+  readonly api: Api;
+  complete(request: ModelRequest, on: (event: ModelEvent) => void): Promise<Attempt>;
+}
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+
+/** What an adapter returns. A failure sets the stop reason and leaves no tool call in the message. */
+export function attemptOf(
+  model: Model,
+  reply: { readonly content?: readonly AssistantPart[]; readonly usage?: Usage; readonly stopReason?: StopReason },
+  failure?: AttemptFailure,
+): Attempt {
+  const { content = [], usage = noUsage, stopReason = 'stop' } = reply;
+  const base = { role: 'assistant', api: model.api, provider: model.provider, model: model.id, usage, timestamp: Date.now() } as const;
+  if (!failure) return { message: { ...base, content, stopReason } };
+  const kept = content.filter((part) => part.type !== 'toolCall');
+  const ended = failure.code === 'MODEL_ABORTED' ? 'aborted' : 'error';
+  return { message: { ...base, content: kept, stopReason: ended, errorMessage: failure.message }, failure };
+}
+
+/** Which adapter speaks this protocol. */
+export const AdapterFor = bail<Api, ModelAdapter>('models.adapter');
+/** Models that plugins bring, beside those of the config. */
+export const ModelCatalog = waterfall<readonly Model[]>('models.catalog');
+
+export interface ModelChoice {
+  readonly model: Model;
+  /** For the start block: what chose it and how to choose otherwise. */
+  readonly why: string;
+}
+
+/** Shared by all runs of a generation: each method takes the run it works for. */
+export interface Models {
+  list(run: Run): Promise<readonly Model[]>;
+  /** `provider/id`; throws MODEL_UNKNOWN naming the nearest. */
+  resolve(run: Run, ref: string): Promise<Model>;
+  /** What was asked for, else the agent's own, the defaults', else what was found (config, key in env, local server, demo). */
+  choose(run: Run, agentId: string, asked?: string): Promise<ModelChoice>;
+  /** Streams one request through the adapter of the model's api, with its key resolved now. Never throws. */
+  complete(run: Run, request: Omit<ModelRequest, 'apiKey'>, on: (event: ModelEvent) => void): Promise<ModelReply>;
+}
+
+export const Models = service<Models>('models');

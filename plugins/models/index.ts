@@ -1,0 +1,65 @@
+import { definePlugin, Host, messageOf, StartReport, type Leasable } from '../../kernel/index.ts';
+import { Agents } from '../agents/contract.ts';
+import { catalog } from './catalog.ts';
+import { choiceOf, isSettled } from './choice.ts';
+import { completeOnce, type Keys } from './completion.ts';
+import { modelsSchema, type ModelsConfig } from './config.ts';
+import { Models } from './contract.ts';
+import { detectLocal, type LocalServer } from './detect.ts';
+
+/** What must be one across reloads. */
+interface Shared extends Leasable {
+  readonly keys: Keys;
+  found: LocalServer | undefined;
+  looking: Promise<void> | undefined;
+}
+
+const shared = (): Shared => ({
+  keys: { table: new Map() },
+  found: undefined,
+  looking: undefined,
+  resume() {},
+  async [Symbol.asyncDispose]() {},
+});
+
+export default definePlugin({
+  name: 'models',
+  description: 'Which models there are, which one answers, and asking it',
+  config: { at: 'models', schema: modelsSchema },
+  needs: { host: Host },
+  provides: [Models],
+  async setup(ctx) {
+    const { host } = ctx.needs;
+    const { providers = {} } = ctx.config as ModelsConfig;
+    const state = await ctx.lease('models', shared);
+    const models = catalog(providers, () => state.found);
+    const keys = new Map(Object.entries(providers).map(([name, { apiKey }]) => [name, apiKey]));
+    const found = async () => {
+      await state.looking;
+      return state.found;
+    };
+
+    ctx.provide(Models, {
+      list: models.list,
+      resolve: models.resolve,
+      choose: (run, agentId, asked) => choiceOf(run, { catalog: models, found }, agentId, asked),
+      complete: (run, request, on) => completeOnce(run, state.keys, request, on),
+    });
+    ctx.tap(StartReport, async (lines, run) => {
+      const chosen = choiceOf(run, { catalog: models, found }, run.find(Agents)?.defaultId ?? 'main', undefined);
+      const value = await chosen.then(({ model, why }) => `${model.provider}/${model.id} (${why})`, messageOf);
+      return [...lines, { label: 'model', value }];
+    });
+    ctx.onLive(() => {
+      // At the swap and not before: a candidate that is dropped has no say in the keys of those that run.
+      state.keys.table = keys;
+      if (state.found || host.env['INSTAR_NO_DETECT'] === '1') return;
+      state.looking = ctx
+        .run(async (run) => {
+          if (!isSettled(run, models)) state.found = await detectLocal(ctx.signal);
+        })
+        .finally(() => (state.looking = undefined));
+      return state.looking;
+    });
+  },
+});

@@ -1,0 +1,44 @@
+import { bail, type Run, service } from '../../kernel/index.ts';
+import type { Tx } from '../store/contract.ts';
+
+/** SPEC 6.2: what a person or program is sent. */
+export interface Payload {
+  readonly text?: string;
+  readonly mediaUrls?: readonly string[];
+  readonly replyToId?: string;
+  readonly isError?: boolean;
+  readonly isReasoning?: boolean;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly route: string;
+  readonly sessionKey: string;
+  readonly itemId: string;
+  readonly payloads: readonly Payload[];
+  /** Usage, stop reason, error code: for clients, not for people. */
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly attempt: number;
+}
+
+/** `gone`: whoever waited is not there any more (closed request): ends as expired, not as a dead letter. */
+export type SendResult =
+  | { readonly kind: 'delivered'; readonly ref?: string }
+  | { readonly kind: 'gone'; readonly why: string }
+  | { readonly kind: 'retry'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Asked by route scheme: answer only for routes that are yours. */
+export const SendDelivery = bail<Delivery, SendResult>('outbox.send');
+
+/** One way out. */
+export interface Outbox {
+  /** Writes the row in the caller's transaction, beside what it answers. */
+  put(t: Tx, delivery: Omit<Delivery, 'id' | 'attempt'>): Promise<Delivery>;
+  /** Sends a committed row now; retries follow by themselves. */
+  deliver(run: Run, delivery: Delivery): Promise<SendResult>;
+  /** The answer of an item, once there is one. */
+  find(itemId: string): Promise<Delivery | undefined>;
+}
+
+export const Outbox = service<Outbox>('outbox');

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { type EnterRun, isCoded, type Log, messageOf, type Run } from '../../kernel/index.ts';
+import type { Store } from '../store/contract.ts';
+import { type Delivery, Outbox, SendDelivery, type SendResult } from './contract.ts';
+import { insertRow, rowOfItem, settleRow } from './delivery-rows.ts';
+
+/** Milliseconds before the second, third … attempt; after the last the row is dead. */
+const backoff = [1_000, 5_000, 20_000, 60_000, 300_000];
+
+interface Around {
+  readonly run: EnterRun;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export function openOutbox(store: Store, { run: enter, log, signal }: Around): Outbox {
+  async function attempt(run: Run, delivery: Delivery): Promise<SendResult> {
+    try {
+      return (await run.call(SendDelivery, delivery)) ?? nobody(delivery.route);
+    } catch (error) {
+      return { kind: 'retry', why: isCoded(error) ? `${error.code}: ${error.message}` : messageOf(error) };
+    }
+  }
+
+  async function deliver(run: Run, delivery: Delivery): Promise<SendResult> {
+    const tried = delivery.attempt + 1;
+    const sent = await attempt(run, delivery);
+    const wait = backoff[tried - 1];
+    const result: SendResult = sent.kind === 'retry' && wait === undefined ? { kind: 'failed', why: sent.why } : sent;
+    await store.tx((t) => settleRow(t, delivery.id, result, tried, Date.now()));
+    if (result.kind === 'failed') log.error(`delivery to ${delivery.route} failed: ${result.why}`, { itemId: delivery.itemId });
+    if (result.kind === 'retry' && wait !== undefined) again({ ...delivery, attempt: tried }, wait);
+    return result;
+  }
+
+  /** After the process or this instance is gone, recovery at the next start takes the row up. */
+  function again(delivery: Delivery, ms: number) {
+    const timer = setTimeout(() => void enter((run) => run.get(Outbox).deliver(run, delivery)), ms).unref();
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  return {
+    deliver,
+    async put(t, facts) {
+      const delivery = { ...facts, id: randomUUID(), attempt: 0 };
+      await insertRow(t, delivery, Date.now());
+      return delivery;
+    },
+    find: (itemId) => store.tx((t) => rowOfItem(t, itemId)),
+  };
+}
+
+/** A request's answer has nobody after a restart; a chat may get its channel back. */
+const nobody = (route: string): SendResult =>
+  route.startsWith('http:')
+    ? { kind: 'gone', why: 'the request is not open any more' }
+    : { kind: 'retry', why: `no plugin sends to "${route}"` };

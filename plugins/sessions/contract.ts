@@ -1,0 +1,130 @@
+import { service } from '../../kernel/index.ts';
+import type { Content } from '../../kernel/index.ts';
+
+/** Messages in the described system's own form (JSONL `type: "message"` records), so its files are read and continued. */
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: string | readonly Content[];
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+}
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+export interface ThinkingPart {
+  readonly type: 'thinking';
+  readonly thinking: string;
+  readonly thinkingSignature?: string;
+}
+export interface ToolCallPart {
+  readonly type: 'toolCall';
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly thoughtSignature?: string;
+}
+export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
+
+/** Tokens as the provider counted them; `cost` in US dollars where prices are known. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly totalTokens: number;
+  readonly cost?: { readonly total: number };
+}
+
+export type StopReason = 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: readonly AssistantPart[];
+  readonly api: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly stopReason: StopReason;
+  readonly errorMessage?: string;
+  readonly timestamp: number;
+}
+
+export interface ToolResultMessage {
+  readonly role: 'toolResult';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: readonly Content[];
+  readonly details?: unknown;
+  readonly isError: boolean;
+  readonly timestamp: number;
+}
+
+export type Message = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** SPEC 8.11: where an input came from. */
+export interface Provenance {
+  readonly kind: 'external_user' | 'inter_session' | 'internal_system';
+  readonly channel?: string;
+  readonly sourceSessionKey?: string;
+  readonly originSessionId?: string;
+  readonly tool?: string;
+}
+
+/** One line of a transcript. `id` names it; ours carry the inbox item or run they belong to. */
+export interface Entry {
+  readonly type: 'message';
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly timestamp: string;
+  readonly message: Message;
+  readonly itemId?: string;
+  readonly runId?: string;
+  readonly provenance?: Provenance;
+}
+
+export interface SessionRecord {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly title: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly ephemeral: boolean;
+}
+
+/** The one writer of a session's file: append only; the view in memory grows with what is appended. */
+export interface Transcript {
+  readonly sessionId: string;
+  readonly file: string;
+  readonly entries: readonly Entry[];
+  /** Returns once the line is in the file (process death does not lose it). `id` where the entry was announced before. */
+  append(message: Message, facts?: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>>): Promise<Entry>;
+  /** History fit for a model request: pairing proven, repairs made and written visibly. */
+  history(): Promise<readonly Message[]>;
+}
+
+export interface Sessions {
+  /** The record under this key, made on first use and marked as used now. The first `title` given stays. */
+  ensure(key: string, facts: { readonly agentId: string; readonly ephemeral?: boolean; readonly title?: string }): Promise<SessionRecord>;
+  find(key: string): Promise<SessionRecord | undefined>;
+  /** Newest first. */
+  list(query?: { readonly agentId?: string; readonly limit?: number }): Promise<readonly SessionRecord[]>;
+  open(key: string): Promise<Transcript>;
+  /** `/new`, `/reset`: the key stays, a new sessionId and file begin. */
+  reset(key: string): Promise<SessionRecord>;
+  remove(key: string): Promise<void>;
+}
+
+export const Sessions = service<Sessions>('sessions');
+
+/** Ids of transcript entries: short, as the described system's files have them. */
+export const newEntryId = (): string => crypto.randomUUID().slice(0, 8);
+
+/** `agent:<agentId>:<rest>`; a key without that head is taken as `<rest>` of the given agent. Lower-cased where the platform is. */
+export function sessionKey(agentId: string, rest: string): string {
+  return rest.startsWith('agent:') ? rest : `agent:${agentId}:${rest}`;
+}
+
+export const agentOfKey = (key: string): string | undefined => /^agent:([^:]+):/.exec(key)?.[1];

@@ -1,0 +1,51 @@
+import { definePlugin } from '../../kernel/index.ts';
+import { Store } from '../store/contract.ts';
+import { Agents } from '../agents/contract.ts';
+import { Sessions } from './contract.ts';
+import { durationMs } from './duration.ts';
+import { sweepEphemeral } from './ephemeral.ts';
+import { openSessions } from './sessions.ts';
+import { transcriptCache } from './transcript.ts';
+import { tables } from './session-rows.ts';
+
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ephemeralTtl: {
+      anyOf: [{ type: 'string' }, { type: 'number' }],
+      default: '24h',
+      description: 'How long transcripts of stateless API calls are kept.',
+    },
+    dmScope: { type: 'string' },
+    mainKey: { type: 'string' },
+    reset: { type: 'object' },
+    agentToAgent: { type: 'object' },
+  },
+} as const;
+
+export default definePlugin({
+  name: 'sessions',
+  description: 'conversations: keys, transcripts, history that every provider takes',
+  required: true,
+  config: { at: 'session', schema },
+  needs: { store: Store },
+  provides: [Sessions],
+  async setup(ctx) {
+    const { store } = ctx.needs;
+    await store.migrate('sessions', tables);
+    const ttlMs = durationMs(ctx.config.ephemeralTtl ?? '24h', 'session.ephemeralTtl');
+    const cache = await ctx.lease('sessions.transcripts', transcriptCache);
+    const folders = (agentId: string) =>
+      ctx.run((run) => ({ dir: run.get(Agents).dir(agentId), workspace: run.get(Agents).workspace(agentId) }));
+    const sessions = openSessions({ store, cache, folders, log: ctx.log });
+    ctx.provide(Sessions, sessions);
+    ctx.onLive(() => {
+      const sweep = () =>
+        void sweepEphemeral(store, sessions, ttlMs).catch((error) => ctx.log.error('sweep of ephemeral sessions failed', { error }));
+      const timer = setInterval(sweep, 3_600_000).unref();
+      ctx.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+      sweep();
+    });
+  },
+});

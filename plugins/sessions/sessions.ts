@@ -1,0 +1,62 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KernelError, type Log } from '../../kernel/index.ts';
+import type { Store } from '../store/contract.ts';
+import type { SessionRecord, Sessions, Transcript } from './contract.ts';
+import { deleteRow, findRow, listRows, putRow } from './session-rows.ts';
+import { newSessionId, openTranscript, type TranscriptCache } from './transcript.ts';
+
+export interface SessionsAround {
+  readonly store: Store;
+  readonly cache: TranscriptCache;
+  /** Asked late: agents change while sessions live. */
+  folders(agentId: string): Promise<{ readonly dir: string; readonly workspace: string }>;
+  readonly log: Log;
+}
+
+export function openSessions({ store, cache, folders, log }: SessionsAround): Sessions {
+  const find = (key: string) => store.tx((t) => findRow(t, key));
+
+  async function need(key: string): Promise<SessionRecord> {
+    const found = await find(key);
+    if (!found)
+      throw new KernelError('SESSION_UNKNOWN', `there is no session "${key}"; see \`instar sessions\` or the page for those there are`);
+    return found;
+  }
+
+  async function transcriptOf({ agentId, sessionId }: SessionRecord): Promise<Transcript> {
+    const { dir, workspace } = await folders(agentId);
+    const file = join(dir, 'sessions', `${sessionId}.jsonl`);
+    return cache.get(sessionId, () => openTranscript({ file, sessionId, workspace, log }));
+  }
+
+  return {
+    find,
+    ensure: (key, { agentId, ephemeral = false, title = '' }) =>
+      store.tx(async (t) => {
+        const now = Date.now();
+        const known = await findRow(t, key);
+        const fresh = { key, sessionId: newSessionId(), agentId, title, createdAt: now, updatedAt: now, ephemeral };
+        const record = known ? { ...known, title: known.title || title, updatedAt: now } : fresh;
+        await putRow(t, record);
+        return record;
+      }),
+    list: ({ agentId, limit = 100 } = {}) => store.tx((t) => listRows(t, agentId, limit)),
+    open: async (key) => transcriptOf(await need(key)),
+    async reset(key) {
+      const old = await need(key);
+      const record = { ...old, sessionId: newSessionId(), title: '', updatedAt: Date.now() };
+      await store.tx((t) => putRow(t, record));
+      cache.forget(old.sessionId);
+      return record;
+    },
+    async remove(key) {
+      const record = await find(key);
+      if (!record) return;
+      const { file } = await transcriptOf(record);
+      await store.tx((t) => deleteRow(t, key));
+      cache.forget(record.sessionId);
+      await rm(file, { force: true });
+    },
+  };
+}

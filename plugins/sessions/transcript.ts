@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../kernel/index.ts';
+import { type Entry, type Message, newEntryId, type Transcript } from './contract.ts';
+import { missingResult, openCalls, validHistory } from './repair.ts';
+import { openTranscriptFile } from './transcript-file.ts';
+
+export interface TranscriptFacts {
+  readonly file: string;
+  readonly sessionId: string;
+  readonly workspace: string;
+  readonly log: Log;
+}
+
+export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): Transcript {
+  const header = { type: 'session', version: 3, id: sessionId, timestamp: new Date().toISOString(), cwd: workspace };
+  const lines = openTranscriptFile(file, header, log);
+  const messages = lines.entries.map((entry) => entry.message);
+
+  async function append(message: Message, facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>> = {}): Promise<Entry> {
+    const parentId = lines.entries.at(-1)?.id ?? null;
+    const timestamp = new Date(message.timestamp).toISOString();
+    const entry: Entry = { type: 'message', id: newEntryId(), ...facts, parentId, timestamp, message };
+    lines.append(entry);
+    messages.push(message);
+    return entry;
+  }
+
+  return {
+    ...{ sessionId, file, append },
+    entries: lines.entries,
+    async history() {
+      const open = openCalls(messages);
+      for (const call of open) await append(missingResult(call, Date.now()));
+      if (open.length) log.warn(`${file}: ${open.length} tool call(s) had been interrupted; recorded as such`);
+      return validHistory(messages);
+    },
+  };
+}
+
+export const newSessionId = () => randomUUID();
+
+/**
+ * One object per open transcript, so that there is one writer: held weakly for whoever uses it, and strongly for the
+ * last ones used, so that a turn of a known session reads nothing from disk.
+ */
+export function transcriptCache(kept = 128) {
+  const open = new Map<string, WeakRef<Transcript>>();
+  const recent = new Map<string, Transcript>();
+  const use = (transcript: Transcript) => {
+    recent.delete(transcript.sessionId);
+    recent.set(transcript.sessionId, transcript);
+    const oldest = recent.keys().next().value;
+    if (recent.size > kept && oldest) recent.delete(oldest);
+    return transcript;
+  };
+  const prune = () => {
+    for (const [id, ref] of open) if (!ref.deref()) open.delete(id);
+  };
+  return {
+    get(sessionId: string, make: () => Transcript): Transcript {
+      const known = open.get(sessionId)?.deref();
+      if (known) return use(known);
+      if (open.size > 4 * kept) prune();
+      const made = make();
+      open.set(sessionId, new WeakRef(made));
+      return use(made);
+    },
+    forget(sessionId: string) {
+      open.delete(sessionId);
+      recent.delete(sessionId);
+    },
+    async [Symbol.asyncDispose]() {
+      open.clear();
+      recent.clear();
+    },
+  };
+}
+
+export type TranscriptCache = ReturnType<typeof transcriptCache>;

@@ -1,0 +1,21 @@
+import { service } from '../../kernel/index.ts';
+
+export type Cell = string | number | bigint | null | Uint8Array;
+export type Row = Readonly<Record<string, Cell>>;
+
+/** One open transaction. Inside `tx`, await nothing but these. */
+export interface Tx {
+  run(sql: string, ...params: Cell[]): Promise<{ readonly changes: number; readonly lastId: number }>;
+  get<R extends object = Row>(sql: string, ...params: Cell[]): Promise<R | undefined>;
+  all<R extends object = Row>(sql: string, ...params: Cell[]): Promise<readonly R[]>;
+}
+
+/** Rows that survive process death (not power loss: WAL with `synchronous=NORMAL`). */
+export interface Store {
+  /** Serialised: one transaction at a time; a throw rolls it back. */
+  tx<T>(work: (t: Tx) => Promise<T>): Promise<T>;
+  /** Brings the owner's tables to `steps.length`. Call it in setup; a newer version on disk is refused. */
+  migrate(owner: string, steps: readonly string[]): Promise<void>;
+}
+
+export const Store = service<Store>('store');

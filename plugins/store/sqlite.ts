@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { KernelError, messageOf } from '../../kernel/index.ts';
+import type { Cell, Store, Tx } from './contract.ts';
+
+/** The state folder's rows. One connection, one transaction at a time, in the order they were asked for. */
+export function openStore(file: string): Store & AsyncDisposable {
+  const db = connect(file);
+  const statements = new Map<string, StatementSync>();
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const prepared = (sql: string) => {
+    const known = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  const t: Tx = {
+    run: async (sql, ...params) => {
+      const { changes, lastInsertRowid } = prepared(sql).run(...params);
+      return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+    },
+    get: async <R>(sql: string, ...params: Cell[]) => prepared(sql).get(...params) as R | undefined,
+    all: async <R>(sql: string, ...params: Cell[]) => prepared(sql).all(...params) as R[],
+  };
+
+  /** A throw of `work` rolls back. Runs alone: the queue sees to it. */
+  async function transaction<T>(work: (t: Tx) => Promise<T>): Promise<T> {
+    prepared('BEGIN IMMEDIATE').run();
+    try {
+      const result = await work(t);
+      prepared('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (db.isTransaction) prepared('ROLLBACK').run();
+      throw error;
+    }
+  }
+
+  const store: Store = {
+    tx(work) {
+      const next = queue.then(() => transaction(work));
+      queue = next.catch(() => {});
+      return next;
+    },
+    async migrate(owner, steps) {
+      await store.tx(async () => backUp(db, file, owner, steps.length));
+      await store.tx((open) => migrate(open, file, owner, steps));
+    },
+  };
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      await queue;
+      db.close();
+    },
+  };
+}
+
+function connect(file: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON');
+    db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+    return db;
+  } catch (cause) {
+    throw new KernelError('STORE_UNUSABLE', `${file}: ${messageOf(cause)}; check that the state folder is writable and the disk not full`, {
+      cause,
+    });
+  }
+}
+
+const versionOf = (db: DatabaseSync, owner: string) =>
+  (db.prepare('SELECT version FROM schema_versions WHERE owner = ?').get(owner)?.version as number | undefined) ?? 0;
+
+/** Before older tables are changed, the whole file is copied beside it. */
+function backUp(db: DatabaseSync, file: string, owner: string, target: number) {
+  const version = versionOf(db, owner);
+  if (version === 0 || version >= target) return;
+  const copy = `${file}.${owner}-v${version}.bak`;
+  db.exec('COMMIT'); // VACUUM cannot run inside a transaction; the queue keeps others out
+  if (!existsSync(copy)) db.prepare('VACUUM INTO ?').run(copy);
+  db.exec('BEGIN IMMEDIATE');
+}
+
+/** Brings one owner's tables up to date, in the open transaction. */
+async function migrate(t: Tx, file: string, owner: string, steps: readonly string[]) {
+  const row = await t.get<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?', owner);
+  const version = row?.version ?? 0;
+  if (version > steps.length) {
+    const what = `${file}: the tables of "${owner}" have version ${version}, this release knows ${steps.length}`;
+    throw new KernelError('STORE_NEWER', `${what}; run the newer release, or restore a backup`);
+  }
+  for (const step of steps.slice(version)) for (const sql of step.split(';')) if (sql.trim()) await t.run(sql);
+  await t.run(
+    'INSERT INTO schema_versions VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
+    owner,
+    steps.length,
+  );
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KernelError, messageOf } from '../../kernel/index.ts';
+
+/** One command for a shell, and its limits. */
+export interface Job {
+  readonly script: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Standard output and error, as they came. */
+  onOutput(chunk: Buffer): void;
+}
+
+export interface Ended {
+  /** As the shell counts: 128 + n after signal n. Undefined where even the supervisor was killed. */
+  readonly exitCode: number | undefined;
+  readonly why: 'ended' | 'timeout' | 'aborted';
+  /** Background processes that still held the output were killed. */
+  readonly leftovers: boolean;
+}
+
+/** From SIGTERM to SIGKILL. */
+const graceMs = 2_000;
+/** How long background processes may go on writing once the command itself has ended. */
+const leftoverMs = 200;
+
+/**
+ * Supervises the command inside its own process group. Descriptor 3 is held open by this process alone: when the
+ * gateway dies, even by SIGKILL, the watcher reads its end and kills the group. The output goes through a real pipe
+ * (Node's are sockets, which `> /dev/stderr` cannot open). The exit code comes on descriptor 4, then `done` once the
+ * watcher is reaped; the supervisor waits to be killed with what is left, so that the group's number stays taken.
+ */
+const supervisor = `
+trap : HUP INT TERM
+(trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) >/dev/null 4>&- &
+watcher=$!
+{ trap : HUP INT TERM; "$0" -c "$1" 2>&1 3<&- 4>&-; echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
+kill -KILL $watcher; wait $watcher
+echo done >&4
+read -r _ <&3
+kill -KILL 0`;
+
+/** The only place that starts a process. Settles once the whole group is gone; kills it on abort and on timeout. */
+export async function runShell(job: Job): Promise<Ended> {
+  job.signal.throwIfAborted();
+  const child = spawn('/bin/sh', ['-c', supervisor, shellPath(), job.script], {
+    cwd: job.cwd,
+    env: job.env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe'],
+  });
+  // Each may fail on its own when the group is killed; the exit tells what matters.
+  for (const part of [child, ...child.stdio]) part?.on('error', () => {});
+  await once(child, 'spawn').catch((cause: unknown) => {
+    throw new KernelError('SPAWN_FAILED', `the shell did not start in ${job.cwd}: ${messageOf(cause)}`, { cause });
+  });
+  return supervise(child, job);
+}
+
+async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
+  const [, output, , lifeline, status] = child.stdio as [null, Readable, null, Readable, Readable];
+  let [exitCode, why, leftovers]: [number | undefined, Ended['why'], boolean] = [undefined, 'ended', false];
+  using timers = new DisposableStack();
+  const later = (ms: number, work: () => void) => timers.adopt(setTimeout(work, ms), clearTimeout);
+  const stop = (reason: Ended['why']) => {
+    if (why !== 'ended' || exitCode !== undefined) return;
+    why = reason;
+    signalGroup(child, 'SIGTERM');
+    later(graceMs, () => signalGroup(child, 'SIGKILL'));
+  };
+  const onAbort = () => stop('aborted');
+  job.signal.addEventListener('abort', onAbort, { once: true });
+  timers.defer(() => job.signal.removeEventListener('abort', onAbort));
+  later(job.timeoutMs, () => stop('timeout'));
+  output.on('data', job.onOutput);
+  status.on('data', (said: Buffer) => {
+    const words = said.toString().split('\n');
+    if (/^\d+$/.test(words[0] ?? '')) exitCode ??= Number(words[0]);
+    if (words.includes('done')) return signalGroup(child, 'SIGKILL');
+    later(leftoverMs, () => {
+      leftovers = true;
+      signalGroup(child, 'SIGKILL');
+    });
+  });
+  const drained = once(output, 'close');
+  await once(child, 'exit');
+  // Whoever left the group may hold the pipe for ever.
+  await Promise.race([drained, pause(leftoverMs, undefined, { ref: false })]);
+  for (const stream of [output, lifeline, status]) stream.destroy();
+  return { exitCode, why, leftovers };
+}
+
+/** The group's number cannot have been reused: its leader is not reaped before its end is seen here. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // the group is gone already
+  }
+}
+
+const shellPath = () => ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh';

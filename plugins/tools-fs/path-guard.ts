@@ -1,0 +1,185 @@
+import { constants, existsSync, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { isCoded, KernelError } from '../../kernel/index.ts';
+import type { Opened } from './contract.ts';
+
+/** Where paths may lead: under `root`, but not into what is closed unless the root lies in there itself. */
+export interface Fence {
+  readonly root: string;
+  readonly closed: readonly string[];
+}
+
+/** A proven, open folder and the entry in it that is meant. */
+export interface Spot extends AsyncDisposable {
+  readonly handle: FileHandle;
+  /** From the root, for people and models. */
+  readonly name: string;
+  readonly entry: string;
+  /** As in `Opened`. */
+  at(entry: string): string;
+}
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Linux reaches entries through the descriptor of their folder, as openat does. Elsewhere the real path must do. */
+const throughDescriptor = process.platform === 'linux';
+
+/** Opens a file or folder for reading. O_NONBLOCK: a pipe in the workspace must not hang the turn. */
+export async function openUnder(fence: Fence, path: string): Promise<Opened> {
+  const { root, real, missing } = await locate(fence, path);
+  if (missing.length > 0) throw absent(root, path);
+  const handle = await openReal(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path);
+  return owning(() => handle, async () => {
+    const now = await proven(handle, real, fence, root, path);
+    const stats = await handle.stat();
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw new KernelError('PATH_SPECIAL', `"${path}" is neither a file nor a folder; it cannot be read or written`);
+    }
+    return {
+      handle,
+      kind: stats.isFile() ? 'file' : 'folder',
+      name: relative(root, now) || '.',
+      stats,
+      at: (entry) => entryOf(handle, now, entry),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  });
+}
+
+/** Opens the folder of a file that is to be written, made or removed. `make` makes missing folders, the root too. */
+export async function openSpot(fence: Fence, path: string, { make = false, follow = true } = {}): Promise<Spot> {
+  if (make) await mkdir(fence.root, { recursive: true });
+  const target = await locate(fence, path, follow);
+  const { root } = target;
+  if (target.real === root && target.missing.length === 0) throw isFolder(path);
+  const steps = target.missing.length > 0 ? target.missing : [basename(target.real)];
+  const start = target.missing.length > 0 ? target.real : dirname(target.real);
+  const entry = steps.pop() as string;
+  if (steps.length > 0 && !make) throw absent(root, path);
+  let handle = await openFolder(start, path);
+  return owning(() => handle, async () => {
+    let folder = await proven(handle, start, fence, root, path);
+    for (const step of steps) {
+      const next = await stepInto(handle, folder, step, path);
+      await handle.close();
+      handle = next;
+      folder = await proven(handle, join(folder, step), fence, root, path);
+    }
+    const at = (name: string) => entryOf(handle, folder, name);
+    return { handle, name: relative(root, join(folder, entry)), at, entry, [Symbol.asyncDispose]: () => handle.close() };
+  });
+}
+
+const entryOf = (folder: FileHandle, path: string, entry: string) =>
+  throughDescriptor ? `/proc/self/fd/${folder.fd}/${entry}` : join(path, entry);
+
+interface Located {
+  readonly root: string;
+  /** The deepest part that exists, as a real path. */
+  readonly real: string;
+  /** What does not exist below it. */
+  readonly missing: string[];
+}
+
+/** A first look, which gives good errors; what counts is proven on what was opened. */
+async function locate(fence: Fence, path: string, follow = true): Promise<Located> {
+  if (path.includes('\0')) throw new KernelError('PATH_OUTSIDE', 'a path cannot hold a NUL character');
+  const base = await deepest(resolve(fence.root));
+  const root = join(base.real, ...base.missing);
+  const asked = resolve(root, path.replace(/^~(?=\/|$)/, homedir()));
+  const last = follow || asked === root ? undefined : basename(asked);
+  const located = last === undefined ? await deepest(asked) : withEntry(await deepest(dirname(asked)), last);
+  check(fence, root, join(located.real, ...located.missing), path);
+  return { root, ...located };
+}
+
+type Found = Omit<Located, 'root'>;
+
+async function deepest(path: string): Promise<Found> {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = await realpath(at).catch((error: unknown) => {
+      if (at !== dirname(at) && isCoded(error) && ['ENOENT', 'ENOTDIR'].includes(error.code)) return undefined;
+      throw failed(path, error);
+    });
+    if (real !== undefined) return { real, missing };
+    missing.unshift(basename(at));
+  }
+}
+
+/** The entry itself, even where it is a link. */
+function withEntry({ real, missing }: Found, entry: string): Found {
+  return missing.length > 0 ? { real, missing: [...missing, entry] } : { real: join(real, entry), missing: [] };
+}
+
+function check({ closed }: Fence, root: string, real: string, path: string) {
+  if (!isUnder(root, real)) {
+    throw new KernelError('PATH_OUTSIDE', `"${path}" leads outside the workspace ${root}; use a path inside it`);
+  }
+  const shut = closed.find((part) => isUnder(part, real) && !isUnder(part, root));
+  if (shut) throw new KernelError('PATH_CLOSED', `"${path}" belongs to ${shut}, which tools may not touch`);
+}
+
+const isUnder = (root: string, path: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+/** The real path of what is open; throws unless the fence holds it. */
+async function proven(handle: FileHandle, real: string, fence: Fence, root: string, path: string): Promise<string> {
+  const now = throughDescriptor ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(real);
+  check(fence, root, now, path);
+  if (!throughDescriptor && !isSame(await handle.stat(), await stat(now))) {
+    throw new KernelError('PATH_OUTSIDE', `"${path}" was moved while it was being opened; try again`);
+  }
+  return now;
+}
+
+const isSame = (a: Stats, b: Stats) => a.ino === b.ino && a.dev === b.dev;
+
+async function stepInto(parent: FileHandle, path: string, step: string, asked: string): Promise<FileHandle> {
+  const at = entryOf(parent, path, step);
+  await mkdir(at).catch((error: unknown) => {
+    if (!isCoded(error) || error.code !== 'EEXIST') throw failed(asked, error);
+  });
+  return openFolder(at, asked);
+}
+
+const openFolder = (path: string, asked: string) => openReal(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, asked);
+
+async function openReal(path: string, flags: number, asked: string): Promise<FileHandle> {
+  return open(path, flags).catch((error: unknown) => {
+    throw failed(asked, error);
+  });
+}
+
+/** Hands the open file on to the result, and closes it where there is none. */
+async function owning<T>(handle: () => FileHandle, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await handle().close();
+    throw error;
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'has a file where a folder should be',
+  ELOOP: 'is or holds a link that cannot be followed here',
+  EACCES: 'may not be opened by this user',
+  EPERM: 'may not be opened by this user',
+  ENAMETOOLONG: 'is too long a name',
+  ENXIO: 'is neither a file nor a folder',
+};
+
+function failed(path: string, cause: unknown): KernelError {
+  const code = isCoded(cause) ? cause.code : 'unknown';
+  const why = reasons[code] ?? `cannot be opened (${code})`;
+  return new KernelError(code === 'ENOENT' ? 'PATH_MISSING' : 'PATH_UNUSABLE', `"${path}" ${why}`, { cause });
+}
+
+function absent(root: string, path: string): KernelError {
+  const advice = existsSync(root) ? 'read "." to list what is there' : 'the workspace is empty so far';
+  return new KernelError('PATH_MISSING', `"${path}" does not exist in the workspace; ${advice}`);
+}
+
+export const isFolder = (path: string) => new KernelError('PATH_KIND', `"${path}" is a folder; name a file`);

@@ -1,0 +1,18 @@
+import { Host, type ToolCall } from '../../kernel/index.ts';
+import { Turn } from '../turns/contract.ts';
+import type { Fence } from './path-guard.ts';
+
+/** Kernel files, and ours: a workspace may be as wide as the home folder, our state and config stay out of reach. */
+export const closedTo = ({ home, configFile }: Host): readonly string[] => [
+  '/proc',
+  '/sys',
+  '/dev',
+  home,
+  ...(configFile === undefined ? [] : [configFile]),
+];
+
+/** The fence of the turn that a call belongs to. */
+export const fenceOf = ({ run }: ToolCall): Fence => ({
+  root: run.get(Turn).workspace,
+  closed: closedTo(run.get(Host)),
+});

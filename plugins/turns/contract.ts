@@ -1,0 +1,51 @@
+import { service, type Run, type Runtime } from '../../kernel/index.ts';
+import type { InboxItem } from '../inbox/contract.ts';
+import type { Model } from '../models/contract.ts';
+import type { AssistantMessage, Message, Usage } from '../sessions/contract.ts';
+import type { Payload } from '../outbox/contract.ts';
+
+/** Facts of the turn a run belongs to: `run.get(Turn)`. What a tool may ask (SPEC 2.4). */
+export interface Turn {
+  readonly runId: string;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly itemId: string;
+  readonly trigger: 'user' | 'heartbeat' | 'cron' | 'subagent' | 'system';
+  /** Absolute. */
+  readonly workspace: string;
+  readonly model: Model;
+}
+export const Turn = service<Turn>('turn');
+
+export interface TurnInput {
+  readonly turn: Turn;
+  readonly system: string;
+  /** Up to and including the message to answer. */
+  readonly history: readonly Message[];
+  /** Every message the turn makes is appended here before it goes on. `id` names what was announced as `message_start`. */
+  append(message: Message, id?: string): Promise<void>;
+  emit(type: string, data: Readonly<Record<string, unknown>>): void;
+}
+
+export interface TurnOutcome {
+  readonly payloads: readonly Payload[];
+  readonly usage: Usage;
+  readonly stopReason: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly final?: AssistantMessage;
+}
+
+export type TurnRuntime = Runtime<TurnInput, TurnOutcome>;
+
+/** Runs one claimed item to its end. Provided by `turns`, called by the lanes of `inbox`. */
+export interface Turns {
+  take(item: InboxItem, run: Run): Promise<void>;
+}
+export const Turns = service<Turns>('turns');
+
+/** SPEC 6.2: what a person is sent of a reply. */
+export function payloadsOf(message: AssistantMessage): readonly Payload[] {
+  const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return text.trim() ? [{ text }] : [];
+}

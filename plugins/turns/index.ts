@@ -1,0 +1,13 @@
+import { definePlugin } from '../../kernel/index.ts';
+import { Turns } from './contract.ts';
+import { takeItem } from './take.ts';
+
+export default definePlugin({
+  name: 'turns',
+  description: 'the way of one message: session, model, tools, prompt, runtime, transcript, outbox',
+  required: true,
+  provides: [Turns],
+  setup(ctx) {
+    ctx.provide(Turns, { take: (item, run) => takeItem(item, run, ctx.log) });
+  },
+});

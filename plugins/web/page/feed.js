@@ -1,0 +1,108 @@
+// @ts-check
+/**
+ * Keeps the open session's log in step with the gateway: stored entries first, then every event after their cursor.
+ * The same way serves the first load, a switch of session, a refresh in mid-stream and a lost socket.
+ */
+
+/**
+ * @typedef {import('../../events/contract.ts').LiveEvent} LiveEvent
+ * @typedef {import('./connection.js').CallError} CallError
+ * @param {{
+ *   call: import('./connection.js').Connection['call'],
+ *   log: import('./chat-log.js').ChatLog,
+ *   onGlobal(event: LiveEvent): void,
+ *   onSynced(): void,
+ *   onFailed(error: CallError): void,
+ * }} options
+ */
+export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
+  let sessionKey = '';
+  let epoch = 0;
+  let isSynced = false;
+  let isSettling = false;
+  let globalCursor = '';
+
+  async function sync() {
+    const mine = ++epoch;
+    const asked = sessionKey;
+    isSynced = false;
+    // Old frames stop first: what arrives after this answer belongs to the watch below, in order and complete.
+    void call('events.stop').catch(() => undefined); // nothing was watched yet
+    for (let tries = 0; tries < 3; tries += 1) {
+      const history = (await stored(asked)) ?? (await watchNew(asked, mine));
+      if (mine !== epoch) return;
+      if (!history) return onSynced();
+      isSettling = true;
+      log.load(history.entries, activeOf(history.active));
+      isSynced = true;
+      const { missed } = await call('events.watch', { after: history.cursor });
+      if (mine !== epoch) return;
+      isSettling = false;
+      if (!missed) return onSynced();
+      isSynced = false;
+      await call('events.stop');
+    }
+    throw Object.assign(new Error('events are lost faster than the page can read them'), { code: 'EVENTS_LOST' });
+  }
+
+  /** Undefined while the gateway knows no message of this session. @param {string} key */
+  function stored(key) {
+    return call('sessions.history', { sessionKey: key }).catch((/** @type {CallError} */ error) => {
+      if (error.code === 'CONNECTION_LOST' || error.code === 'CALL_TIMEOUT') throw error;
+      return undefined;
+    });
+  }
+
+  /** A new chat has no cursor to begin from: watch from now, then look again, as its first message may have come between. @param {string} key @param {number} mine */
+  async function watchNew(key, mine) {
+    log.load([], undefined);
+    isSynced = true;
+    await call('events.watch');
+    return mine === epoch ? stored(key) : undefined;
+  }
+
+  return {
+    /** True between the stored part and the replay: nothing should be drawn of what is only half there. */
+    get isSettling() {
+      return isSettling;
+    },
+    /** @param {string} key */
+    open(key) {
+      sessionKey = key;
+      log.clear();
+      this.resync();
+    },
+    resync() {
+      sync().catch((error) => {
+        isSettling = false;
+        if (error.code !== 'CONNECTION_LOST') onFailed(error);
+      });
+    },
+    /** @param {LiveEvent} event */
+    receive(event) {
+      // The gateway dropped events that this page was too slow to take.
+      if (event.type === 'missed') return this.resync();
+      if (event.sessionKey === sessionKey && isSynced) log.apply(event);
+      // A watch begins in the past: what concerns the whole page is taken once.
+      if (!isAfter(event.cursor, globalCursor)) return undefined;
+      globalCursor = event.cursor;
+      return onGlobal(event);
+    },
+  };
+}
+
+/** @param {any} active @returns {import('./chat-log.js').Running | undefined} */
+const activeOf = (active) => (Array.isArray(active) ? active[0] : active) || undefined;
+
+/** `<boot>.<n>`: another boot counts as later. @param {string} cursor @param {string} other */
+function isAfter(cursor, other) {
+  const [boot, n] = split(cursor);
+  const [otherBoot, m] = split(other);
+  return boot !== otherBoot || n > m;
+}
+
+/** @param {string} cursor @returns {[string, number]} */
+function split(cursor) {
+  const dot = cursor.lastIndexOf('.');
+  return [cursor.slice(0, dot), Number(cursor.slice(dot + 1))];
+}

@@ -1,0 +1,134 @@
+// @ts-check
+/** Puts the page together: token, connection, views, and which of them the address shows. */
+import { announce } from './announcer.js';
+import { createApprovals } from './approval.js';
+import { createChat } from './chat.js';
+import { openConnection } from './connection.js';
+import { createDrawer } from './drawer.js';
+import { byId, h } from './element.js';
+import { drawIcons } from './icons.js';
+import { createLinkState } from './link-state.js';
+import { createPluginsView } from './plugins-view.js';
+import { chatHash, createSessionList } from './session-list.js';
+import { startThemeToggle } from './theme-toggle.js';
+import { toast, toastError } from './toast.js';
+import { askToken, forgetToken, takeToken } from './token.js';
+import { loadMarkdown } from './vendor.js';
+
+/** @typedef {import('../../events/contract.ts').LiveEvent} LiveEvent */
+
+drawIcons(document);
+startThemeToggle();
+start(takeToken() ?? (await askToken()));
+
+/** @param {string} token */
+function start(token) {
+  const linkState = createLinkState({ onRetry: () => connection.retryNow() });
+  const connection = openConnection({ token, onState: onLink, onEvent: (event) => chat.receive(event) });
+  const { call } = connection;
+  const drawer = createDrawer();
+  const sessions = createSessionList({ onRemove: (session) => void removeSession(session.key) });
+  const approvals = createApprovals({ call, announce, onError: (error) => toastError(error, 'The answer was not taken') });
+  const chat = createChat({ call, onGlobal, onMoved: (key) => go(chatHash(key), true), find: (key) => sessions.find(key) });
+  const signOut = h('button', { type: 'button', onclick: leave }, 'Forget the token on this device');
+  const plugins = createPluginsView({ call, onError: (error) => toastError(error, 'The status could not be read'), actions: [signOut] });
+
+  /** @param {import('./connection.js').LinkState} state */
+  function onLink(state) {
+    linkState.show(state);
+    document.body.dataset['link'] = state.phase;
+    if (state.phase === 'refused') void askToken(state.why).then(() => location.reload());
+    if (state.phase === 'open') void connected().catch((error) => toastError(error, 'The gateway was reached, but not understood'));
+  }
+
+  async function connected() {
+    await chat.resync();
+    const [{ sessions: all }, status] = await Promise.all([call('sessions.list', { limit: 200 }), call('status'), approvals.sync()]);
+    sessions.set(all);
+    sessions.setBusy((status.active ?? []).map((/** @type {{ sessionKey: string }} */ turn) => turn.sessionKey));
+    chat.show();
+    if (isPluginsShown()) void plugins.refresh();
+    const { agents, defaultId } = await call('agents.list');
+    sessions.setAgents(agents.length, defaultId);
+    chat.setAgents(agents, defaultId);
+  }
+
+  /** @type {Record<string, (data: any, event: LiveEvent) => void>} */
+  const news = {
+    agent_start: (_, event) => sessions.mark(event.sessionKey ?? '', true),
+    agent_end: (_, event) => sessions.mark(event.sessionKey ?? '', false),
+    session_changed: ({ session }) => (sessions.put(session), chat.show()),
+    approval_requested: ({ question }) => approvals.requested(question),
+    approval_resolved: ({ id }) => approvals.resolved(id),
+    generation_swapped: ({ generation, built, removed, ms }) => {
+      const names = built.map((/** @type {{ plugin: string }} */ each) => each.plugin);
+      const changes = [names.length > 0 && `rebuilt ${names.join(', ')}`, removed.length > 0 && `removed ${removed.join(', ')}`];
+      toast(`Generation ${generation} is live`, `${changes.filter(Boolean).join('; ') || 'nothing was rebuilt'} (${Math.round(ms)} ms)`);
+      if (isPluginsShown()) void plugins.refresh();
+    },
+    generation_rejected: ({ error }) => toast('A change was rejected; the last good generation goes on', error, 'problem'),
+  };
+
+  /** @param {LiveEvent} event */
+  function onGlobal(event) {
+    news[event.type]?.(event.data, event);
+  }
+
+  /** @param {string} key */
+  async function removeSession(key) {
+    try {
+      await call('sessions.remove', { sessionKey: key });
+      sessions.remove(key);
+      chat.outgoing.forget(key);
+      if (key === chat.sessionKey) go(chatHash(chat.newKey()), true);
+    } catch (error) {
+      toastError(error, 'The chat was not deleted');
+    }
+  }
+
+  function show() {
+    const key = /^#chat\/(.+)$/.exec(location.hash)?.[1];
+    if (!isPluginsShown() && !key) return go(chatHash(chat.newKey()), true);
+    document.body.dataset['view'] = isPluginsShown() ? 'plugins' : 'chat';
+    byId('a', 'plugins-link').toggleAttribute('aria-current', isPluginsShown());
+    if (isPluginsShown()) {
+      document.title = 'Plugins · Instar';
+      void plugins.refresh();
+    }
+    if (key && decodeURIComponent(key) !== chat.sessionKey) chat.open(decodeURIComponent(key));
+    else if (key) chat.show();
+    sessions.open(isPluginsShown() ? '' : chat.sessionKey);
+    drawer.close();
+    return undefined;
+  }
+
+  /** @param {string} hash @param {boolean} [replaces] */
+  function go(hash, replaces = false) {
+    if (replaces) history.replaceState(null, '', hash);
+    else history.pushState(null, '', hash);
+    show();
+  }
+
+  function leave() {
+    forgetToken();
+    location.assign(location.pathname);
+  }
+
+  addEventListener('hashchange', show);
+  byId('button', 'new-chat').onclick = () => go(chatHash(chat.newKey()));
+  for (const button of byId('section', 'welcome').querySelectorAll('button')) {
+    button.onclick = () => chat.composer.put(button.textContent);
+  }
+  addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (!drawer.close()) chat.stop();
+  });
+  // A new address with another token, in an open page.
+  addEventListener('hashchange', () => location.hash.includes('token=') && (takeToken(), location.reload()));
+  show();
+  void loadMarkdown().then(chat.redraw);
+}
+
+function isPluginsShown() {
+  return location.hash === '#plugins';
+}

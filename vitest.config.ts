@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+
+// Node runs our TypeScript as it is, in tests as in a clone: no module runner of Vite's, so one copy of every
+// module whether a test or the plugin loader imports it. The price: no `vi.mock`, which we do not use.
+const native = { viteModuleRunner: false, nodeLoader: false };
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    experimental: native,
+    // Half the time of forks here. In a thread there is no chdir, no umask and no signal handler: what needs one starts a child.
+    pool: 'threads',
+    maxWorkers: 2,
+    env: { INSTAR_NO_DETECT: '1' },
+    testTimeout: 15_000,
+    hookTimeout: 15_000,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/browser/**', '**/*.browser.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts', 'test/**/*.browser.test.ts'],
+          exclude: ['**/node_modules/**'],
+          // The first browser of a fresh install is unpacked from its package first.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
