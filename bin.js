@@ -13,8 +13,8 @@ if (Number.parseInt(process.versions.node, 10) < needed) {
 } else {
   module.enableCompileCache();
   // A clone runs its sources; a package holds only dist, since Node strips no types under node_modules.
-  const source = new URL('kernel/host/main.ts', import.meta.url);
-  const entry = existsSync(source) ? source : new URL('dist/kernel/host/main.js', import.meta.url);
-  const { main } = await import(entry.href);
-  process.exitCode = await main(process.argv.slice(2));
+  const [root, extension] = existsSync(new URL('kernel/', import.meta.url)) ? ['.', 'ts'] : ['./dist', 'js'];
+  const { host } = await import(`${root}/kernel/host/entry.${extension}`);
+  const { main } = await import(`${root}/plugins/cli/main.${extension}`);
+  process.exitCode = await main(process.argv.slice(2), host);
 }

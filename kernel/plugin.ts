@@ -63,9 +63,12 @@ type Declared<N extends Needs, C> = Omit<Plugin<N, C>, 'provides' | 'config'>;
 // biome-ignore lint: token plumbing
 type Provides = readonly Service<any>[];
 
+/** Asked late and not as a constraint: the union of all schemas is too much for inference. */
+type Value<S> = S extends JSONSchema ? FromSchema<S> : never;
+
 /** Declares a plugin; the type of `ctx.config` comes from its schema, of `ctx.needs` from its tokens. */
-export function definePlugin<const S extends JSONSchema, const N extends Needs = {}>(
-  plugin: Declared<N, FromSchema<S>> & { readonly config: PluginConfig<S>; readonly provides?: Provides },
+export function definePlugin<const S extends JsonSchema, const N extends Needs = {}>(
+  plugin: Declared<N, Value<S>> & { readonly config: PluginConfig<S>; readonly provides?: Provides },
 ): Plugin;
 export function definePlugin<const N extends Needs = {}>(
   plugin: Declared<N, undefined> & { readonly config?: undefined; readonly provides?: Provides },
@@ -75,10 +78,10 @@ export function definePlugin(plugin: unknown): Plugin {
 }
 
 /** Declares a tool; the type of its arguments comes from its parameters. */
-export function defineTool<const S extends JSONSchema>(
+export function defineTool<const S extends JsonSchema>(
   tool: Omit<Tool, 'parameters' | 'execute'> & {
     readonly parameters: S;
-    execute(args: FromSchema<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
+    execute(args: Value<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
   },
 ): Tool {
   return tool as unknown as Tool;

@@ -47,7 +47,7 @@ export async function boot(options: BootOptions) {
   const ending = endOnce(log, async () => {
     clearTimeout(keeper);
     await kernel.drain();
-    file.flush();
+    file.close();
     lock.release();
   });
   const enter = async (read: () => ConfigText) => {
@@ -62,10 +62,10 @@ export async function boot(options: BootOptions) {
   const notices: string[] = [];
   try {
     const live = await enter(() => readConfig(configFile, env));
-    if (goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live).unref();
+    if (configFile && goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live).unref();
   } catch (cause) {
     notices.push(...faultLines(cause, host.place));
-    for (const line of notices) log.error(line);
+    for (const message of notices) file.quiet({ level: 'error', message }); // whoever starts us shows them
     const good = isCoded(cause) && cause.code.startsWith('CONFIG_') ? readGood(home, configFile) : undefined;
     const entered = good && (await enter(() => readConfig(configFile, env, good.read)).catch(() => undefined));
     const failed = new KernelError('BOOT_FAILED', notices.join('\n'), { cause });

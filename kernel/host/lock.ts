@@ -22,7 +22,7 @@ export type Lock = NonNullable<ReturnType<typeof takeLock>>;
  */
 export function takeLock(home: string, mode: Holder['mode']) {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(join(home, 'lock.db'), { timeout: 0 });
+  const database = new DatabaseSync(join(home, 'lock.db'), { timeout: 100 });
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (cause) {

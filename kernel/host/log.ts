@@ -6,7 +6,7 @@ import type { Values } from '../ownership.ts';
 export interface LogOptions {
   readonly maxBytes?: number;
   readonly files?: number;
-  /** Is told of warnings and errors, in one line each. */
+  /** Is told of warnings and errors, in one line each, unless they went to `quiet`. */
   readonly show?: ((line: string) => void) | undefined;
 }
 
@@ -18,6 +18,7 @@ export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show 
   const lines: string[] = [];
   const flush = () => {
     const batch = lines.splice(0).join('');
+    if (!batch) return;
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const size = statSync(file(0), { throwIfNoEntry: false })?.size ?? 0;
@@ -29,19 +30,27 @@ export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show 
       // nowhere to report it: this is the log
     }
   };
-  const sink: LogSink = (record) => {
+  const quiet: LogSink = (record) => {
     if (lines.push(`${lineOf(record).replace(secrets, '[hidden]')}\n`) === 1) setTimeout(flush, 50).unref();
+  };
+  const sink: LogSink = (record) => {
+    quiet(record);
     const { level, plugin, message } = record;
     if (level !== 'warn' && level !== 'error') return;
     show?.(`${level}${plugin ? ` [${plugin}]` : ''} ${message}`.replace(/\s*\n\s*/g, ' ').replace(secrets, '[hidden]'));
   };
   /** From now on, strings whose name says that they are secret are written by none of us. */
   const hide = (values: Values) => {
-    for (const text of secretsIn(values)) hidden.add(RegExp.escape(JSON.stringify(text).slice(1, -1)));
+    const forms = secretsIn(values).flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+    for (const form of forms) hidden.add(RegExp.escape(form));
     secrets = new RegExp([...hidden, patterns.source].join('|'), 'g');
   };
-  process.once('exit', flush);
-  return { sink, hide, flush };
+  process.on('exit', flush);
+  const close = () => {
+    process.off('exit', flush);
+    flush();
+  };
+  return { sink, quiet, hide, flush, close };
 }
 
 const patterns = /\bsk-[\w-]{8,}|(?<=\bBearer )[\w.~+/=-]{8,}|(?<=[?&#]token=)[^&\s"]+/g;

@@ -20,13 +20,15 @@ export function approver(desk: Desk, clock: Clock): Approver {
   return {
     async ask(request, why, run) {
       if (!desk.attended) return { allowed: false, why: nobody };
-      if (why.length > maxChars) return { allowed: false, why: `it has ${why.length} characters, more than a person can judge; do it in smaller steps` };
+      if (why.length > maxChars)
+        return { allowed: false, why: `it has ${why.length} characters, more than a person can judge; do it in smaller steps` };
       const question = questionOf(request, why, run, clock.now());
       const answered = desk.put(question, run.signal);
       publish(run, 'approval_requested', { question });
       const ending = await answered;
       publish(run, 'approval_resolved', { id: question.id, ...ending });
-      if (ending.answer === 'always') await remember(run.get(Store), { agent: agentOf(run), tool: request.tool.name, what: why }, clock.now());
+      if (ending.answer === 'always')
+        await remember(run.get(Store), { agent: agentOf(run), tool: request.tool.name, what: why }, clock.now());
       return { allowed: ending.answer === 'once' || ending.answer === 'always', why: reasonOf(ending) };
     },
   };

@@ -51,7 +51,7 @@ export function openDesk(clock: Clock): Desk {
       return { leave: () => void attending.delete(seat) };
     },
     async [Symbol.asyncDispose]() {
-      for (const id of [...open.keys()]) answer(id, { answer: 'aborted', by: 'the end of the gateway' });
+      for (const id of open.keys()) answer(id, { answer: 'aborted', by: 'the end of the gateway' });
     },
   };
 }

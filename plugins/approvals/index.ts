@@ -19,9 +19,9 @@ export const approvalsOn = (clock: Clock) =>
       await ctx.needs.store.migrate(owner, steps);
       const desk = await ctx.lease('approvals:desk', () => openDesk(clock));
       const approvals: Approvals = {
-        pending: desk.pending,
+        pending: () => desk.pending(),
         answer: (id, answer, by) => desk.answer(id, { answer, by }),
-        attend: desk.attend,
+        attend: (name) => desk.attend(name),
         remembers: (tool, what, run) => isRemembered(run.get(Store), { agent: agentOf(run), tool, what }),
       };
       ctx.provide(Approvals, approvals);

@@ -17,4 +17,5 @@ export const remember = async (store: Store, { agent, tool, what }: Allowed, at:
 };
 
 export const isRemembered = async (store: Store, { agent, tool, what }: Allowed): Promise<boolean> =>
-  (await store.tx((t) => t.get('SELECT 1 FROM approvals_allow WHERE agent = ? AND tool = ? AND what = ?', agent, tool, what))) !== undefined;
+  (await store.tx((t) => t.get('SELECT 1 FROM approvals_allow WHERE agent = ? AND tool = ? AND what = ?', agent, tool, what))) !==
+  undefined;

@@ -3,11 +3,13 @@
  *
  * - `chat.send {text, sessionKey?, agentId?, images?, idempotencyKey?, model?}` → `{itemId, sessionKey, agentId}`
  * - `chat.stop {sessionKey}` → `{stopped}`
- * - `chat.result {itemId}` → `{state, delivery?}`: the stored answer of an item, for a client that lost its socket
+ * - `chat.result {itemId}` → `{state: waiting | running | done | unknown, delivery?}`: the stored answer of an item, for a client that lost its socket
  * - `sessions.list {agentId?, limit?}` → `{sessions: SessionRecord[]}`
- * - `sessions.history {sessionKey}` → `{session, entries: Entry[], cursor, active}`: replay events after `cursor`
- * - `sessions.reset {sessionKey}` · `sessions.remove {sessionKey}`
- * - `events.watch {sessionKey?, after?}` → `{cursor, missed}`, then frames `{event: 'live', data: LiveEvent}` · `events.stop {}`
+ * - `sessions.history {sessionKey}` → `{session?, entries: Entry[], cursor, active}`: replay events after `cursor`.
+ *   `session` is absent while there is none. A replayed `message_end` may repeat an entry (its id is the `messageId`)
+ * - `sessions.reset {sessionKey}` → `{session}` · `sessions.remove {sessionKey}` → `{removed}`; both end the running turn
+ * - `events.watch {sessionKey?, after?}` → `{cursor, missed}` and frames `{event: 'live', data: LiveEvent}`; what is
+ *   replayed comes before the answer. One watch per client: another one replaces it · `events.stop {}`
  * - `agents.list {}` → `{agents: {id, name?}[], defaultId}`: for a picker where there is more than one
  * - `status {}` → `{inspection, report: ReportLine[], active}`
  * - `approvals.list {}` → `{questions}` · `approvals.answer {id, answer}` → `{answered}` · `approvals.attend {name}` → `{}`

@@ -1,11 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isCoded, messageOf, nearest } from '../../kernel/index.ts';
 import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
+import { errorLine, exitCodes } from './exit.ts';
 import { readVersion, surroundings } from './surroundings.ts';
-
-export const exitCodes = { failed: 1, usage: 64, locked: 75, config: 78, interrupted: 130 };
 
 /** Reads the command line; resolves to the exit code. Loads nothing that it does not ask for. */
 export async function main(argv: readonly string[], host: ProcessHost): Promise<number> {
@@ -15,7 +13,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   const commands = readCommands();
   if (name === '--help' || name === '-h' || name === 'help') return say(help(commands));
   const command = commands.get(name);
-  if (!command) return unknown(name, commands);
+  if (!command) return await unknown(name, commands);
   if (rest.includes('--help') || rest.includes('-h')) return say(`usage: ${command.usage}\n\n${command.summary}`);
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
   const code = await call(command, rest, { ...surroundings(config), ...host, commands });
@@ -69,7 +67,8 @@ function help(commands: ReadonlyMap<string, Command>): string {
   return ['usage: instar <command> [options] [--config FILE]', '', ...rows, '', more].join('\n');
 }
 
-function unknown(name: string, commands: ReadonlyMap<string, Command>): number {
+async function unknown(name: string, commands: ReadonlyMap<string, Command>): Promise<number> {
+  const { nearest } = await import('../../kernel/index.ts');
   const near = nearest(name, commands.keys());
   console.error(`instar: there is no command "${name}"; ${near ? `did you mean "${near}"?` : '"instar --help" lists them'}`);
   return exitCodes.usage;
@@ -77,10 +76,10 @@ function unknown(name: string, commands: ReadonlyMap<string, Command>): number {
 
 /** One line with a code and what to do; a boot that failed has one per fault. */
 function fail(error: unknown, { usage }: Command): number {
-  const code = isCoded(error) ? error.code : 'UNEXPECTED';
+  const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string };
   const isUsage = code.startsWith('ERR_PARSE_ARGS');
-  const lines = code === 'BOOT_FAILED' ? messageOf(error).split('\n') : [messageOf(error).replace(/\s*\n\s*/g, ' ')];
-  for (const line of lines) console.error(isUsage ? `instar: ${line}; usage: ${usage}` : `instar: ${code}: ${line}`);
+  const lines = code === 'BOOT_FAILED' ? message.split('\n') : [message];
+  for (const line of lines) console.error(isUsage ? `instar: ${line}; usage: ${usage}` : errorLine({ code, message: line }));
   if (isUsage) return exitCodes.usage;
   return code === 'BOOT_FAILED' ? exitCodes.config : exitCodes.failed;
 }

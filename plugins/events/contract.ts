@@ -33,7 +33,10 @@ export interface Events {
     /** What is still held back is delivered first. */
     stop(): void;
   };
-  /** Replay after this cursor shows what a session's transcript, read right after this call, does not hold yet. */
+  /**
+   * Replay after this cursor shows what a session's transcript, read right after this call, does not hold yet.
+   * `missed` of such a replay speaks of this session only, whatever is watched.
+   */
   settled(sessionKey: string): string;
 }
 

@@ -109,7 +109,7 @@ interface Piece {
 }
 
 function cut(kept: Kept, after: number, pieces: Piece[]) {
-  if (kept.marks.length === 0) return void pieces.push({ n: kept.n, kept, from: 0, to: 0 });
+  if (kept.marks.length === 0) pieces.push({ n: kept.n, kept, from: 0, to: 0 });
   for (const [i, n] of kept.marks.entries()) {
     if (n > after) pieces.push({ n, kept, from: kept.ends[i - 1] ?? 0, to: kept.ends[i] ?? 0 });
   }

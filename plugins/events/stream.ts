@@ -34,11 +34,11 @@ export function openStream(limits: RingLimits, report: (error: unknown) => void)
     const watcher = new Watcher((n, event) => each({ cursor: cursor(n), ...event }), limits, failed);
     if (sessionKey === undefined) everywhere.add(watcher);
     else bySession.set(sessionKey, (bySession.get(sessionKey) ?? new Set()).add(watcher));
-    const from = after === undefined ? count : numberOf(after);
+    const { n: from, view = sessionKey } = after === undefined ? { n: count } : read(after);
     const newest = count;
     if (from < newest) watcher.replay(ring.since(from, (event) => concerns(event, sessionKey)));
     return {
-      missed: from < ring.lost(sessionKey) || from > newest,
+      missed: from < ring.lost(view) || from > newest,
       cursor: cursor(newest),
       stop() {
         leave();
@@ -48,9 +48,9 @@ export function openStream(limits: RingLimits, report: (error: unknown) => void)
   };
 
   /** A cursor of another process, or none at all, is from before everything kept here. */
-  const numberOf = (text: string) => {
-    const [head, n = ''] = text.split('.');
-    return head === boot && /^\d+$/.test(n) ? Number(n) : Number.POSITIVE_INFINITY;
+  const read = (text: string) => {
+    const [, head, n, view] = /^(\w+)\.(\d+)(?:\.(.+))?$/.exec(text) ?? [];
+    return head === boot ? { n: Number(n), view } : { n: Number.POSITIVE_INFINITY };
   };
 
   const leaveSession = (sessionKey: string, watcher: Watcher) => {
@@ -62,7 +62,9 @@ export function openStream(limits: RingLimits, report: (error: unknown) => void)
   return {
     publish,
     watch,
-    settled: (sessionKey) => cursor(ring.settled(sessionKey) ?? count),
+    // Whether something is missing after it is judged for this session, whatever else its holder watches.
+    settled: (sessionKey) => `${cursor(ring.settled(sessionKey) ?? count)}.${sessionKey}`,
+    resume() {}, // holds nothing of the outside world: whoever comes back finds it as it was
     async [Symbol.asyncDispose]() {
       for (const watcher of [...everywhere, ...[...bySession.values()].flatMap((watchers) => [...watchers])]) watcher.stop();
     },

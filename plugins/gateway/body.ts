@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../../kernel/index.ts';
-import { fault } from './fault.ts';
+import { refusal } from './contract.ts';
 
 /** Told by its length, before a byte of it is read. */
 export function checkLength(request: IncomingMessage, limit: number) {
@@ -9,13 +9,13 @@ export function checkLength(request: IncomingMessage, limit: number) {
 
 export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number): Promise<unknown> {
   const encoding = request.headers['content-encoding'];
-  if (encoding && encoding !== 'identity') throw fault(415, 'HTTP_BODY', `content-encoding "${encoding}" is not taken; send plain JSON`);
+  if (encoding && encoding !== 'identity') throw refusal(415, 'HTTP_BODY', `content-encoding "${encoding}" is not taken; send plain JSON`);
   if (request.headers.expect) response.writeContinue(); // only now: the client was checked
   const text = await readText(request, limit);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw fault(400, 'HTTP_BODY', `the body is not JSON: ${messageOf(error)}`);
+    throw refusal(400, 'HTTP_BODY', `the body is not JSON: ${messageOf(error)}`);
   }
 }
 
@@ -25,14 +25,13 @@ function readText(request: IncomingMessage, limit: number): Promise<string> {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= limit) return void chunks.push(chunk);
-      chunks.length = 0; // what still comes is thrown away by Node, within the request timeout
-      reject(tooLarge(limit));
+      if (bytes <= limit) chunks.push(chunk);
+      else reject(tooLarge(limit)); // what still comes is read and thrown away, within the request timeout
     });
     request.once('end', () => resolve(Buffer.concat(chunks).toString()));
-    request.once('close', () => reject(fault(400, 'HTTP_BODY', 'the body was cut off')));
+    request.once('close', () => reject(refusal(400, 'HTTP_BODY', 'the body was cut off')));
     request.once('error', reject);
   });
 }
 
-const tooLarge = (limit: number) => fault(413, 'HTTP_BODY', `the body is larger than the ${limit} bytes that are taken here`);
+const tooLarge = (limit: number) => refusal(413, 'HTTP_BODY', `the body is larger than the ${limit} bytes that are taken here`);

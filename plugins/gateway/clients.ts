@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Client } from './contract.ts';
 import type { Admission, Answer } from './door.ts';
-import { refusalOf } from './fault.ts';
+import { refusalOf } from './refusal.ts';
 import { type Call, parseCall } from './frames.ts';
 
 export const closeCodes = { stopping: 1001, onlyText: 1003, tooMany: 1008, tokenReplaced: 4001, tooSlow: 4008 } as const;
@@ -41,6 +41,7 @@ export function openClients(invoke: Invoke): Clients {
   const connections = new Set<Connection>();
   let server: Promise<WebSocketServer> | undefined;
   let pings: NodeJS.Timeout | undefined;
+  let only: string | undefined;
 
   const ping = () => {
     for (const connection of connections) {
@@ -48,6 +49,10 @@ export function openClients(invoke: Invoke): Clients {
       connection.answers = false;
       connection.socket.ping();
     }
+  };
+
+  const endOld = ({ socket, tokenId }: Connection) => {
+    if (only !== undefined && tokenId !== only) socket.close(closeCodes.tokenReplaced, 'the token was replaced');
   };
 
   const join = (socket: WebSocket, { kind, tokenId, hello }: Admission) => {
@@ -68,8 +73,10 @@ export function openClients(invoke: Invoke): Clients {
     });
     socket.on('error', () => {}); // a broken frame or socket: ws closes it, and `close` follows
     socket.on('pong', () => (connection.answers = true));
-    socket.on('message', answerer(socket, client, send, invoke));
+    const answer = answerer(socket, client, send, invoke);
+    socket.on('message', (data, isBinary) => void answer(data, isBinary));
     void client.send('hello', hello);
+    endOld(connection); // let in by the generation before, and here only now
   };
 
   return {
@@ -78,8 +85,8 @@ export function openClients(invoke: Invoke): Clients {
       (await server).handleUpgrade(request, socket, head, (accepted) => join(accepted, admission));
     },
     keepOnly(tokenId) {
-      const others = [...connections].filter((connection) => connection.tokenId !== tokenId);
-      for (const { socket } of others) socket.close(closeCodes.tokenReplaced, 'the token was replaced');
+      only = tokenId;
+      for (const connection of connections) endOld(connection);
     },
     async close() {
       clearInterval(pings);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { service, waterfall, type Run } from '../../kernel/index.ts';
+import { KernelError, service, waterfall, type Run } from '../../kernel/index.ts';
 
 /** One request, after the token was checked (unless the route is public) and within the body limit. */
 export interface Exchange {
@@ -50,6 +50,20 @@ export interface Client {
   readonly signal: AbortSignal;
   /** Returns a promise where the client reads too slowly: it settles when there is room again. */
   send(event: string, data: unknown): void | Promise<void>;
+}
+
+/** What a client is told where it is refused. */
+export interface Refusal {
+  /** HTTP status. */
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Throw it from a route or a method for what the client did wrong: it goes out as it is and counts as no error of ours. */
+export function refusal(status: number, code: string, message: string, headers?: Refusal['headers']): KernelError & Refusal {
+  return Object.assign(new KernelError(code, message), { status, ...(headers && { headers }) });
 }
 
 /** A method of the WebSocket protocol: `{id, method, params}` in, `{id, ok, result | error}` out. */

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Host, isCoded, type Log, messageOf, nearest, type Run, service } from '../../kernel/index.ts';
 import { checkLength } from './body.ts';
-import { type Client, type Method, Methods, type Route, Routes } from './contract.ts';
+import { type Client, type Method, Methods, refusal, type Refusal, type Route, Routes } from './contract.ts';
 import { HttpExchange } from './exchange.ts';
 import type { Failures } from './failures.ts';
-import { errorBody, fault, type Refusal, refusalOf } from './fault.ts';
+import { errorBody, refusalOf } from './refusal.ts';
 import { checkOrigin, corsHeaders } from './origin.ts';
 import { perGeneration, routeTable } from './routes.ts';
 import { offeredToken, type Token } from './token.ts';
@@ -17,7 +17,9 @@ export interface Admission {
   readonly hello: unknown;
 }
 
-export type Answer = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: Pick<Refusal, 'code' | 'message'> };
+export type Answer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: Pick<Refusal, 'code' | 'message'> };
 
 /** What the listener asks of the generation that is current when something arrives: the rules live here, not in the socket. */
 export interface Door {
@@ -54,8 +56,8 @@ export function openDoor(rules: DoorRules): Door {
     }
     const route = (await routes(run)).find(request.method ?? '', url.pathname);
     if (!route || 'allow' in route || route.auth !== 'public') authenticate(request, rules);
-    if (!route) throw fault(404, 'GATEWAY_NO_ROUTE', `nothing answers ${request.method} ${url.pathname}`);
-    if ('allow' in route) throw fault(405, 'GATEWAY_NO_METHOD', `${url.pathname} takes ${route.allow}`, { allow: route.allow });
+    if (!route) throw refusal(404, 'GATEWAY_NO_ROUTE', `nothing answers ${request.method} ${url.pathname}`);
+    if ('allow' in route) throw refusal(405, 'GATEWAY_NO_METHOD', `${url.pathname} takes ${route.allow}`, { allow: route.allow });
     checkLength(request, route.bodyLimit ?? bodyLimit);
     return route;
   };
@@ -78,7 +80,7 @@ export function openDoor(rules: DoorRules): Door {
       const url = urlOf(request);
       refuseSecrets(url);
       checkOrigin(request.headers.origin, request.headers.host, rules.allowedOrigins);
-      if (url.pathname !== '/ws' && url.pathname !== '/') throw fault(404, 'GATEWAY_NO_ROUTE', 'the WebSocket is at /ws');
+      if (url.pathname !== '/ws' && url.pathname !== '/') throw refusal(404, 'GATEWAY_NO_ROUTE', 'the WebSocket is at /ws');
       authenticate(request, rules);
       const kind = /^[\w-]{1,32}$/.exec(url.searchParams.get('client') ?? '')?.[0] ?? 'other';
       return { kind, tokenId: rules.token.id, hello: { version: run.get(Host).version, generation: run.generation } };
@@ -89,7 +91,7 @@ export function openDoor(rules: DoorRules): Door {
         const method = methodOf(await methods(run), name);
         return { ok: true, result: await method(params, client, run) };
       } catch (error) {
-        const { code, message } = refusalOf(error) ?? explain(error, name, log);
+        const { code, message } = deliberate(error) ?? explain(error, name, log);
         return { ok: false, error: { code, message } };
       }
     },
@@ -98,7 +100,7 @@ export function openDoor(rules: DoorRules): Door {
 
 function urlOf(request: IncomingMessage): URL {
   const url = URL.parse(`http://${request.headers.host}${request.url}`);
-  if (!url || !request.url?.startsWith('/')) throw fault(400, 'GATEWAY_URL', 'the address of the request cannot be read');
+  if (!url || !request.url?.startsWith('/')) throw refusal(400, 'GATEWAY_URL', 'the address of the request cannot be read');
   return url;
 }
 
@@ -110,36 +112,46 @@ const secretParameters = ['token', 'access_token', 'auth_token', 'api_key', 'pas
 function refuseSecrets({ search, searchParams }: URL) {
   if (!search || !secretParameters.some((name) => searchParams.has(name))) return;
   const fix = 'send "Authorization: Bearer <token>", or open the page with #token=… in the address';
-  throw fault(400, 'GATEWAY_TOKEN_IN_QUERY', `a token in the query ends up in logs and histories, so none is taken there; ${fix}`);
+  throw refusal(400, 'GATEWAY_TOKEN_IN_QUERY', `a token in the query ends up in logs and histories, so none is taken there; ${fix}`);
 }
 
 function authenticate(request: IncomingMessage, { token, failures }: DoorRules) {
   const offered = offeredToken(request.headers);
   const challenge = { 'www-authenticate': 'Bearer' };
   const fix = 'send "Authorization: Bearer <token>" with the token that the gateway printed at its start';
-  if (offered === undefined) throw fault(401, 'GATEWAY_TOKEN_MISSING', `this needs the token of the gateway; ${fix}`, challenge);
+  if (offered === undefined) throw refusal(401, 'GATEWAY_TOKEN_MISSING', `this needs the token of the gateway; ${fix}`, challenge);
   const address = request.socket.remoteAddress ?? '';
   const wait = failures.wait(address);
-  if (wait > 0) throw fault(429, 'GATEWAY_TOO_MANY_FAILURES', `too many wrong tokens; try again in ${wait} s`, { 'retry-after': `${wait}` });
+  if (wait > 0)
+    throw refusal(429, 'GATEWAY_TOO_MANY_FAILURES', `too many wrong tokens; try again in ${wait} s`, { 'retry-after': `${wait}` });
   if (token.matches(offered)) return;
   failures.add(address);
-  throw fault(401, 'GATEWAY_TOKEN_WRONG', `the token is not the one of this gateway; ${fix}`, challenge);
+  throw refusal(401, 'GATEWAY_TOKEN_WRONG', `the token is not the one of this gateway; ${fix}`, challenge);
 }
 
 function methodOf(methods: Readonly<Record<string, Method>>, name: string): Method {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
   if (method) return method;
   const near = nearest(name, Object.keys(methods));
-  throw fault(404, 'GATEWAY_NO_METHOD', `no method "${name}"${near ? `; did you mean "${near}"?` : ''}`);
+  throw refusal(404, 'GATEWAY_NO_METHOD', `no method "${name}"${near ? `; did you mean "${near}"?` : ''}`);
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal) {
-  if (response.headersSent) return void response.destroy(); // in mid-answer only the cut tells
-  const content = JSON.stringify(errorBody(refusal));
+function refuse(request: IncomingMessage, response: ServerResponse, told: Refusal) {
+  if (response.headersSent) {
+    response.destroy(); // in mid-answer only the cut tells
+    return;
+  }
+  const content = JSON.stringify(errorBody(told));
   // A client that waits for "100 Continue" was never asked for its body: what comes next on this socket is unclear.
   const close = request.headers.expect ? { connection: 'close' } : {};
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...close, ...refusal.headers };
-  response.writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(content) }).end(content);
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...close, ...told.headers };
+  response.writeHead(told.status, { ...headers, 'content-length': Buffer.byteLength(content) }).end(content);
+}
+
+/** Said by a plugin to whoever calls, in words meant for him: nothing was wrapped, nothing broke. */
+function deliberate(error: unknown): Pick<Refusal, 'code' | 'message'> | undefined {
+  const isPlain = isCoded(error) && (error as Partial<Error>).name === 'KernelError' && !(error as Partial<Error>).cause;
+  return refusalOf(error) ?? (isPlain ? error : undefined);
 }
 
 /** A failure of ours: logged in full, told in short, under one id. */

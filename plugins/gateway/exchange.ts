@@ -60,7 +60,7 @@ export class HttpExchange implements Exchange {
     const alive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs);
     response.once('close', () => clearInterval(alive));
     return {
-      send: (data: string) => (response.write(`data: ${data}\n\n`) || response.destroyed ? undefined : room(response)),
+      send: (data: string) => (response.destroyed || response.write(`data: ${data}\n\n`) ? undefined : room(response)),
       end: async () => {
         clearInterval(alive);
         response.end();

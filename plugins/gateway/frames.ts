@@ -1,4 +1,4 @@
-import { fault } from './fault.ts';
+import { refusal } from './contract.ts';
 
 /** A call as it comes over a WebSocket. */
 export interface Call {
@@ -18,7 +18,7 @@ export function parseCall(text: string): Call {
   return { id, method, params: given };
 }
 
-const badFrame = (why: string) => fault(400, 'GATEWAY_FRAME', `a frame is {"id", "method", "params"}: ${why}`);
+const badFrame = (why: string) => refusal(400, 'GATEWAY_FRAME', `a frame is {"id", "method", "params"}: ${why}`);
 
 function parse(text: string): unknown {
   try {

@@ -24,7 +24,12 @@ const schema = {
       additionalProperties: false,
       default: {},
       properties: {
-        bodyLimit: { type: 'integer', minimum: 1_024, default: 1_048_576, description: 'Bytes of a request, where a route names no other.' },
+        bodyLimit: {
+          type: 'integer',
+          minimum: 1_024,
+          default: 1_048_576,
+          description: 'Bytes of a request, where a route names no other.',
+        },
         endpoints: { type: 'object', additionalProperties: false, description: 'Switches of single endpoints, owned by their plugins.' },
       },
     },

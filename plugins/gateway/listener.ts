@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type EnterRun, KernelError, type Leasable, type Log, messageOf } from '../../kernel/index.ts';
+import { type EnterRun, KernelError, type Leasable, type Log, messageOf, type Run } from '../../kernel/index.ts';
 import { type Clients, openClients } from './clients.ts';
+import { refusal, type Refusal } from './contract.ts';
 import { Door } from './door.ts';
 import { Failures } from './failures.ts';
-import { errorBody, fault, type Refusal, refusalOf } from './fault.ts';
 import { namesUs } from './origin.ts';
+import { errorBody, refusalOf } from './refusal.ts';
 
 /** The socket that is listened on, with all its connections. Outlives reloads; knows no rule but whom it is addressed by. */
 export interface Listener extends Leasable, Pick<Clients, 'keepOnly'> {
@@ -33,6 +34,7 @@ export async function listen(wanted: number, place: string, enter: EnterRun, log
   let isLive = false;
 
   const take = (request: IncomingMessage, response: ServerResponse) => {
+    response.on('error', () => {}); // a client that went away in mid-answer; `flushed` tells who waits for it
     if (!namesUs(request.headers.host)) return tell(response, strangeHost());
     if (request.url?.split('?', 1)[0] === '/healthz') return health(response, isLive);
     if (!server.listening) return tell(response, closing);
@@ -41,9 +43,12 @@ export async function listen(wanted: number, place: string, enter: EnterRun, log
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {}); // it closes by itself, and nobody waits for it yet
-    if (!namesUs(request.headers.host)) return hangUp(socket, strangeHost());
-    if (!server.listening) return hangUp(socket, closing);
-    enter((run) => run.get(Door).upgrade(request, run))
+    const admit = async (run: Run) => {
+      if (!namesUs(request.headers.host)) throw strangeHost();
+      if (!server.listening) throw refusal(closing.status, closing.code, closing.message, closing.headers);
+      return run.get(Door).upgrade(request, run);
+    };
+    enter(admit)
       .then((admission) => clients.accept(request, socket, head, admission))
       .catch((error: unknown) => hangUp(socket, refusalOf(error) ?? closing));
   };
@@ -62,7 +67,7 @@ export async function listen(wanted: number, place: string, enter: EnterRun, log
     port,
     failures,
     live: () => void (isLive = true),
-    keepOnly: clients.keepOnly,
+    keepOnly: (tokenId) => clients.keepOnly(tokenId),
     retire() {
       isLive = false;
       server.close();
@@ -100,7 +105,7 @@ function cannotListen(cause: NodeJS.ErrnoException, port: number, place: string)
 }
 
 const closing: Refusal = { status: 503, code: 'NOT_LIVE', message: 'the gateway is stopping', headers: { connection: 'close' } };
-const strangeHost = () => fault(403, 'GATEWAY_HOST', 'the Host header names another machine; use 127.0.0.1 or localhost');
+const strangeHost = () => refusal(403, 'GATEWAY_HOST', 'the Host header names another machine; use 127.0.0.1 or localhost');
 const unreadable = ({ code }: NodeJS.ErrnoException): Refusal => {
   if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, code: 'HTTP_HEADERS', message: 'the headers are too large' };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, code: 'HTTP_TIMEOUT', message: 'the request took too long' };
@@ -112,16 +117,21 @@ function health(response: ServerResponse, isLive: boolean) {
   response.writeHead(isLive ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(`{"ok":${isLive}}`);
 }
 
-function tell(response: ServerResponse, refusal: Refusal) {
+function tell(response: ServerResponse, told: Refusal) {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers }).end(JSON.stringify(errorBody(refusal)));
+  response.writeHead(told.status, { 'content-type': 'application/json', ...told.headers }).end(JSON.stringify(errorBody(told)));
 }
 
 /** A refusal on a bare socket. */
-function hangUp(socket: Duplex, refusal: Refusal) {
-  if (!socket.writable) return void socket.destroy();
-  const content = JSON.stringify(errorBody(refusal));
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content), connection: 'close', ...refusal.headers };
+function hangUp(socket: Duplex, told: Refusal) {
+  const content = JSON.stringify(errorBody(told));
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(content),
+    connection: 'close',
+    ...told.headers,
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${refusal.status} Refused\r\n${lines.join('')}\r\n${content}`, () => socket.destroy());
+  if (socket.writable) socket.end(`HTTP/1.1 ${told.status} Refused\r\n${lines.join('')}\r\n${content}`, () => socket.destroy());
+  else socket.destroy();
 }

@@ -1,4 +1,4 @@
-import { fault } from './fault.ts';
+import { refusal } from './contract.ts';
 
 const ours = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -15,7 +15,7 @@ export function namesUs(host: string | undefined): boolean {
 export function checkOrigin(origin: string | undefined, host: string | undefined, allowed: readonly string[]): boolean {
   if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return false;
   if (origin !== 'null' && allowed.includes(origin)) return true;
-  throw fault(403, 'GATEWAY_ORIGIN', `pages of ${origin} may not use this gateway; add the origin to gateway.allowedOrigins`);
+  throw refusal(403, 'GATEWAY_ORIGIN', `pages of ${origin} may not use this gateway; add the origin to gateway.allowedOrigins`);
 }
 
 /** What a page of another origin may do: all, since it must still bring the token. */

@@ -18,7 +18,7 @@ export function routeTable(routes: readonly Route[], clash: (route: Route) => vo
     if (methods.has(route.method)) clash(route);
     else all.set(path, methods.set(route.method, route));
   }
-  const prefixes = [...below].sort(([a], [b]) => b.length - a.length);
+  const prefixes = [...below].toSorted(([a], [b]) => b.length - a.length);
   return {
     find(method, path) {
       const methods = exact.get(path);

@@ -29,5 +29,4 @@ const strings = /"(?:[^"\\]|\\[^])*"/g;
 const mend = (literal: string) =>
   literal
     .replace(/\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|\\/g, (escape) => (escape === '\\' ? '\\\\' : escape))
-    // oxlint-disable-next-line no-control-regex -- raw control characters are what is mended
     .replace(/[\u0000-\u001f]/g, (control) => JSON.stringify(control).slice(1, -1));

@@ -83,7 +83,7 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
     if (delta === '') return;
     let last = parts.at(-1);
     if (last?.type !== type) parts.push((last = { type, text: '', field }));
-    (last as OpenText).text += delta;
+    last.text += delta;
     on({ type, index: parts.length - 1, delta });
   }
 

@@ -91,14 +91,9 @@ function wireOf(message: Message, quirks: Quirks, flavour: number): Wired {
 }
 
 function convert(message: Message, quirks: Quirks): Converted {
-  switch (message.role) {
-    case 'user':
-      return { json: JSON.stringify({ role: 'user', content: contentOf(message.content, quirks) }) };
-    case 'assistant':
-      return { json: assistantJson(message, quirks) };
-    case 'toolResult':
-      return resultOf(message, quirks);
-  }
+  if (message.role === 'assistant') return { json: assistantJson(message, quirks) };
+  if (message.role === 'toolResult') return resultOf(message, quirks);
+  return { json: JSON.stringify({ role: 'user', content: contentOf(message.content, quirks) }) };
 }
 
 /** Plain text goes as a string: many servers take nothing else. */
@@ -109,9 +104,7 @@ function contentOf(content: string | readonly Content[], quirks: Quirks): unknow
 }
 
 const part = (content: Content) =>
-  content.type === 'text'
-    ? content
-    : { type: 'image_url', image_url: { url: `data:${content.mimeType};base64,${content.data}` } };
+  content.type === 'text' ? content : { type: 'image_url', image_url: { url: `data:${content.mimeType};base64,${content.data}` } };
 
 const textOf = (content: readonly Content[]) =>
   content.map((each) => (each.type === 'text' ? each.text : '(an image, which this model cannot see)')).join('\n');

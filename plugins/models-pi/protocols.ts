@@ -10,24 +10,22 @@ export interface Protocol {
   catalog(): Promise<unknown>;
 }
 
-type Streams = Pick<ProviderStreams, 'streamSimple'>;
-
 export const protocols: readonly Protocol[] = [
   {
     api: 'openai-responses',
-    load: async () => (await import('@earendil-works/pi-ai/api/openai-responses')) as Streams,
+    load: () => import('@earendil-works/pi-ai/api/openai-responses'),
     maker: 'openai',
     catalog: async () => (await import('@earendil-works/pi-ai/providers/openai.models')).OPENAI_MODELS,
   },
   {
     api: 'anthropic-messages',
-    load: async () => (await import('@earendil-works/pi-ai/api/anthropic-messages')) as Streams,
+    load: () => import('@earendil-works/pi-ai/api/anthropic-messages'),
     maker: 'anthropic',
     catalog: async () => (await import('@earendil-works/pi-ai/providers/anthropic.models')).ANTHROPIC_MODELS,
   },
   {
     api: 'google-generative-ai',
-    load: async () => (await import('@earendil-works/pi-ai/api/google-generative-ai')) as Streams,
+    load: () => import('@earendil-works/pi-ai/api/google-generative-ai'),
     maker: 'google',
     catalog: async () => (await import('@earendil-works/pi-ai/providers/google.models')).GOOGLE_MODELS,
   },

@@ -61,7 +61,10 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
         : provider
           ? `there is no provider "${provider}" in models.providers`
           : 'a model is named as <provider>/<id>';
-    const near = nearest(ref, (await list(run)).map((each) => `${each.provider}/${each.id}`));
+    const near = nearest(
+      ref,
+      (await list(run)).map((each) => `${each.provider}/${each.id}`),
+    );
     const next = near ? `did you mean "${near}"?` : 'see "instar models" for those there are';
     throw new KernelError('MODEL_UNKNOWN', `no model "${ref}": ${why}; ${next}`);
   }
@@ -72,5 +75,8 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
 /** Why a provider's block is not part of this generation, if it is not. */
 function leftOut(run: Run, provider: string) {
   const paths = [`models.providers.${provider}`, `models.providers[${JSON.stringify(provider)}]`];
-  return run.get(Host).inspect().leftOut.find(({ plugin }) => paths.includes(plugin));
+  return run
+    .get(Host)
+    .inspect()
+    .leftOut.find(({ plugin }) => paths.includes(plugin));
 }

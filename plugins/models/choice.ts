@@ -10,7 +10,7 @@ const choose = 'set agents.defaults.model to choose';
 /** Which model answers, and why: asked for, configured, else the first that is found. */
 export async function choiceOf(
   run: Run,
-  { catalog, found }: { readonly catalog: Catalog; found(): Promise<LocalServer | undefined> },
+  { catalog, found }: { readonly catalog: Catalog; readonly found: () => Promise<LocalServer | undefined> },
   agentId: string,
   asked: string | undefined,
 ): Promise<ModelChoice> {

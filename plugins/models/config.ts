@@ -1,5 +1,5 @@
-import type { JSONSchema } from 'json-schema-to-ts';
-import type { Api, Model } from './contract.ts';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { Model } from './contract.ts';
 
 const tokens = { type: 'integer', minimum: 1 } as const;
 const price = { type: 'number', minimum: 0, default: 0 } as const;
@@ -31,7 +31,7 @@ const model = {
       properties: { input: price, output: price, cacheRead: price, cacheWrite: price },
     },
   },
-};
+} as const;
 
 const provider = {
   type: 'object',
@@ -44,9 +44,9 @@ const provider = {
     headers,
     models: { type: 'array', items: model, description: 'Used as <provider>/<id>' },
   },
-};
+} as const;
 
-const schema = {
+export const modelsSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -58,42 +58,18 @@ const schema = {
       description: 'Model servers by name',
     },
   },
-};
+} as const;
 
-/** Of no literal type: derived from it, the config's type takes the compiler half a minute. */
-export const modelsSchema = schema as JSONSchema;
-
-interface ModelEntry extends Pick<Model, 'id' | 'contextWindow' | 'maxTokens' | 'input' | 'reasoning' | 'headers' | 'compat' | 'cost'> {
-  readonly name?: string;
-  readonly api?: Api;
-}
-
-/** `models` in the config, its defaults filled in. */
-export interface ModelsConfig {
-  readonly providers?: Providers;
-}
-
-export type Providers = Readonly<
-  Record<
-    string,
-    {
-      readonly baseUrl: string;
-      readonly apiKey?: string;
-      readonly api: Api;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly models: readonly ModelEntry[];
-    }
-  >
->;
+export type Providers = NonNullable<FromSchema<typeof modelsSchema>['providers']>;
 
 /** The models of the config by provider and id, made once: adapters keep what they derive from a model by its identity. */
 export function configuredModels(providers: Providers): ReadonlyMap<string, ReadonlyMap<string, Model>> {
   const byProvider = new Map<string, Map<string, Model>>();
   for (const [name, block] of Object.entries(providers)) {
     const models = block.models.map((entry): Model => {
-      const headers = { ...block.headers, ...entry.headers };
+      const sent = { ...block.headers, ...entry.headers };
       const { baseUrl } = block;
-      return { ...entry, provider: name, name: entry.name ?? entry.id, api: entry.api ?? block.api, baseUrl, headers };
+      return { ...entry, provider: name, name: entry.name ?? entry.id, api: entry.api ?? block.api, baseUrl, headers: sent };
     });
     byProvider.set(name, new Map(models.map((each) => [each.id, each])));
   }

@@ -1,4 +1,4 @@
-import http from 'node:http';
+import http, { type ClientRequest } from 'node:http';
 import type { Model } from './contract.ts';
 import { localServers, modelOf, type KnownProvider } from './known.ts';
 
@@ -75,8 +75,7 @@ const probes: Readonly<Record<keyof typeof localServers, Probe>> = {
       const mine = version && list((await ask('/v1/models'))?.['data']).some(({ owned_by }) => owned_by === 'vllm');
       return mine ? version : undefined;
     },
-    models: async (ask) =>
-      list((await ask('/v1/models'))?.['data']).flatMap(({ id, max_model_len }) => facts(id, max_model_len)),
+    models: async (ask) => list((await ask('/v1/models'))?.['data']).flatMap(({ id, max_model_len }) => facts(id, max_model_len)),
   },
 };
 
@@ -102,21 +101,38 @@ async function look(provider: KnownProvider, probe: Probe, signal: AbortSignal):
 function asker(origin: string, signal: AbortSignal): Ask {
   return (path, body) =>
     new Promise((resolve) => {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-      const request = http.request(`${origin}${path}`, { method: body ? 'POST' : 'GET', signal: limit, agent: false });
+      const request = http.request(`${origin}${path}`, { method: body ? 'POST' : 'GET', signal, agent: false });
+      const moved = patience(request);
+      request.on('socket', (socket) => socket.on('connect', moved));
       request.on('error', () => resolve(undefined));
+      request.on('close', () => resolve(undefined));
       request.on('response', (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (piece: string) => {
           text += piece;
-          if (text.length > answerLimit) response.destroy();
+          if (text.length > answerLimit) request.destroy();
         });
-        response.on('close', () => resolve(response.complete && response.statusCode === 200 ? objectOf(text) : undefined));
         response.on('error', () => resolve(undefined));
+        response.on('end', () => resolve(response.statusCode === 200 ? objectOf(text) : undefined));
+        moved();
       });
       request.end(body && JSON.stringify(body));
     });
+}
+
+/** Gives up after a while without a step. Steps that wait behind the timer in a busy process are seen first. */
+function patience(request: ClientRequest): () => void {
+  let steps = 0;
+  const timer = setTimeout(() => {
+    const before = steps;
+    setImmediate(() => steps === before && request.destroy());
+  }, answerMs);
+  request.on('close', () => clearTimeout(timer));
+  return () => {
+    steps++;
+    timer.refresh();
+  };
 }
 
 function objectOf(text: string): Json | undefined {

@@ -120,5 +120,5 @@ function retryAfter(headers: AttemptFailure['headers']): number | undefined {
 
 const hide = (text: string, key: string | undefined) => (key && key.length >= 6 ? text.replaceAll(key, '[key]') : text);
 
-// oxlint-disable-next-line no-control-regex -- what a server sends is shown in terminals
+/** What a server sends is shown in terminals. */
 const oneLine = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 600);

@@ -3,7 +3,7 @@ import { Agents } from '../agents/contract.ts';
 import { catalog } from './catalog.ts';
 import { choiceOf, isSettled } from './choice.ts';
 import { completeOnce, type Keys } from './completion.ts';
-import { modelsSchema, type ModelsConfig } from './config.ts';
+import { modelsSchema } from './config.ts';
 import { Models } from './contract.ts';
 import { detectLocal, type LocalServer } from './detect.ts';
 
@@ -30,7 +30,7 @@ export default definePlugin({
   provides: [Models],
   async setup(ctx) {
     const { host } = ctx.needs;
-    const { providers = {} } = ctx.config as ModelsConfig;
+    const { providers = {} } = ctx.config;
     const state = await ctx.lease('models', shared);
     const models = catalog(providers, () => state.found);
     const keys = new Map(Object.entries(providers).map(([name, { apiKey }]) => [name, apiKey]));
@@ -50,16 +50,17 @@ export default definePlugin({
       const value = await chosen.then(({ model, why }) => `${model.provider}/${model.id} (${why})`, messageOf);
       return [...lines, { label: 'model', value }];
     });
-    ctx.onLive(() => {
+    ctx.onLive(async () => {
       // At the swap and not before: a candidate that is dropped has no say in the keys of those that run.
       state.keys.table = keys;
       if (state.found || host.env['INSTAR_NO_DETECT'] === '1') return;
-      state.looking = ctx
+      const looking = ctx
         .run(async (run) => {
           if (!isSettled(run, models)) state.found = await detectLocal(ctx.signal);
         })
         .finally(() => (state.looking = undefined));
-      return state.looking;
+      state.looking = looking;
+      await looking;
     });
   },
 });

@@ -26,53 +26,50 @@ function reads(id: string, [contextWindow, maxTokens]: Facts, price?: Price): No
   return { ...facts, cost: { input, output, cacheRead, cacheWrite } };
 }
 
+const at = (id: string, title: string, baseUrl: string, api: Api, keys: readonly string[]): KnownProvider => {
+  return { id, title, baseUrl, api, keys };
+};
+
 /** In the order in which a key in the environment is taken. Models and prices as the providers list them in November 2026. */
 export const hosted: readonly KnownProvider[] = [
   {
-    ...{ id: 'anthropic', title: 'Anthropic', keys: ['ANTHROPIC_API_KEY'] },
-    ...{ baseUrl: 'https://api.anthropic.com', api: 'anthropic-messages' },
+    ...at('anthropic', 'Anthropic', 'https://api.anthropic.com', 'anthropic-messages', ['ANTHROPIC_API_KEY']),
     model: sees('claude-sonnet-5-5', [1_000_000, 128_000], [2, 10, 0.1, 2.5]),
   },
   {
-    ...{ id: 'openai', title: 'OpenAI', keys: ['OPENAI_API_KEY'] },
-    ...{ baseUrl: 'https://api.openai.com/v1', api: 'openai-responses' },
+    ...at('openai', 'OpenAI', 'https://api.openai.com/v1', 'openai-responses', ['OPENAI_API_KEY']),
     model: sees('gpt-6.2-sol', [272_000, 128_000], [2, 10, 0.1, 2.5]),
   },
   {
-    ...{ id: 'google', title: 'Google', keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
-    ...{ baseUrl: 'https://generativelanguage.googleapis.com/v1beta', api: 'google-generative-ai' },
+    ...at('google', 'Google', 'https://generativelanguage.googleapis.com/v1beta', 'google-generative-ai', [
+      'GEMINI_API_KEY',
+      'GOOGLE_API_KEY',
+    ]),
     model: sees('gemini-flash-latest', [1_048_576, 65_536], [1.5, 9, 0.15, 0]),
   },
   {
-    ...{ id: 'openrouter', title: 'OpenRouter', keys: ['OPENROUTER_API_KEY'] },
-    ...{ baseUrl: 'https://openrouter.ai/api/v1', api: 'openai-completions' },
+    ...at('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'openai-completions', ['OPENROUTER_API_KEY']),
     model: sees('openrouter/auto', [200_000, 32_000]),
   },
   {
-    ...{ id: 'groq', title: 'Groq', keys: ['GROQ_API_KEY'] },
-    ...{ baseUrl: 'https://api.groq.com/openai/v1', api: 'openai-completions' },
+    ...at('groq', 'Groq', 'https://api.groq.com/openai/v1', 'openai-completions', ['GROQ_API_KEY']),
     model: reads('openai/gpt-oss-120b', [131_072, 65_536], [0.15, 0.6, 0.075, 0]),
   },
   {
-    ...{ id: 'mistral', title: 'Mistral', keys: ['MISTRAL_API_KEY'] },
-    ...{ baseUrl: 'https://api.mistral.ai/v1', api: 'openai-completions' },
+    ...at('mistral', 'Mistral', 'https://api.mistral.ai/v1', 'openai-completions', ['MISTRAL_API_KEY']),
     model: sees('mistral-large-latest', [262_144, 65_536], [0.7, 2.1, 0.07, 0]),
   },
   {
-    ...{ id: 'deepseek', title: 'DeepSeek', keys: ['DEEPSEEK_API_KEY'] },
-    ...{ baseUrl: 'https://api.deepseek.com', api: 'openai-completions' },
+    ...at('deepseek', 'DeepSeek', 'https://api.deepseek.com', 'openai-completions', ['DEEPSEEK_API_KEY']),
     model: reads('deepseek-v4-pro', [1_000_000, 64_000], [1.32, 3.96, 0.044, 0]),
   },
   {
-    ...{ id: 'xai', title: 'xAI', keys: ['XAI_API_KEY'] },
-    ...{ baseUrl: 'https://api.x.ai/v1', api: 'openai-completions' },
+    ...at('xai', 'xAI', 'https://api.x.ai/v1', 'openai-completions', ['XAI_API_KEY']),
     model: sees('grok-4.7', [500_000, 64_000], [2, 6, 0.5, 0]),
   },
 ];
 
-const local = (id: string, title: string, port: number): KnownProvider => ({
-  ...{ id, title, keys: [], baseUrl: `http://127.0.0.1:${port}/v1`, api: 'openai-completions' },
-});
+const local = (id: string, title: string, port: number) => at(id, title, `http://127.0.0.1:${port}/v1`, 'openai-completions', []);
 
 /** In the order in which they are looked for. */
 export const localServers = {
@@ -87,7 +84,12 @@ export const known: readonly KnownProvider[] = [...hosted, ...Object.values(loca
 /** Any model of a known provider. What it was not listed with is assumed on the small side. */
 export function modelOf(provider: KnownProvider, id: string): Model {
   const listed = provider.model?.id === id ? provider.model : undefined;
-  const assumed = { contextWindow: provider.keys.length > 0 ? 128_000 : 32_768, maxTokens: 8192, input: ['text'], reasoning: false } as const;
+  const assumed = {
+    contextWindow: provider.keys.length > 0 ? 128_000 : 32_768,
+    maxTokens: 8192,
+    input: ['text'],
+    reasoning: false,
+  } as const;
   return { ...assumed, ...listed, provider: provider.id, id, name: id, api: provider.api, baseUrl: provider.baseUrl };
 }
 

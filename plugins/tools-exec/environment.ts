@@ -1,9 +1,11 @@
 /** What a command may know of the gateway's environment: enough to find programs and to write to a person's terminal. */
-const kept = new Set([
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TERM', 'COLORTERM', 'NO_COLOR', 'TZ', 'TMPDIR'],
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
-  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
-]);
+const kept = new Set(
+  [
+    'PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR TZ TMPDIR',
+    'HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS',
+    'XDG_RUNTIME_DIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME',
+  ].flatMap((names) => names.split(' ')),
+);
 
 const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
 /** A user and password inside a URL, as proxies carry them. */

@@ -10,27 +10,25 @@ import { type Ended, runShell } from './spawn.ts';
 const updateMs = 100;
 const updateChars = 4_000;
 
-const parameters = {
-  type: 'object',
-  required: ['command'],
-  additionalProperties: false,
-  properties: {
-    command: { type: 'string', minLength: 1, pattern: '^[^\\0]*$' },
-    cwd: { type: 'string', minLength: 1, pattern: '^[^\\0]*$', description: 'Folder in the workspace' },
-    timeoutSeconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600, default: 120 },
-    env: {
-      type: 'object',
-      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
-      additionalProperties: { type: 'string', pattern: '^[^\\0]*$' },
-    },
-  },
-} as const;
-
 export const exec: Tool = defineTool({
   name: 'exec',
   description: 'Run a bash command in the workspace. It may have to be approved by a person. Nothing that it starts outlives it.',
   section: 'Runtime',
-  parameters,
+  parameters: {
+    type: 'object',
+    required: ['command'],
+    additionalProperties: false,
+    properties: {
+      command: { type: 'string', minLength: 1, pattern: '^[^\\0]*$' },
+      cwd: { type: 'string', minLength: 1, pattern: '^[^\\0]*$', description: 'Folder in the workspace' },
+      timeoutSeconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600, default: 120 },
+      env: {
+        type: 'object',
+        propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+        additionalProperties: { type: 'string', pattern: '^[^\\0]*$' },
+      },
+    },
+  },
   async execute(args, call) {
     const { workspace } = call.run.get(Turn);
     await mkdir(workspace, { recursive: true });

@@ -1,4 +1,4 @@
-import { DecideTool, definePlugin, FilterPolicy, Host, RegisterTools } from '../../kernel/index.ts';
+import { DecideTool, definePlugin, FilterPolicy, Host, RegisterTools, type Verdict } from '../../kernel/index.ts';
 import { Approvals } from '../approvals/contract.ts';
 import { exec } from './exec.ts';
 import { judge } from './judge.ts';
@@ -20,7 +20,12 @@ const schema = {
       default: 'on-miss',
       description: 'When a person is asked: never (what is not allowed is denied), for what is not allowed, for every command.',
     },
-    allow: { type: 'array', items: { type: 'string', minLength: 1 }, default: [], description: 'Commands that run unasked, letter by letter.' },
+    allow: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description: 'Commands that run unasked, letter by letter.',
+    },
   },
 } as const;
 
@@ -28,17 +33,18 @@ export default definePlugin({
   name: 'tools-exec',
   description: 'Tool exec: runs a command in the workspace, asked for first unless tools.exec allows it',
   config: { at: 'tools.exec', schema },
-  setup({ tap, config }) {
-    tap(RegisterTools, (tools) => [...tools, exec]);
-    tap(FilterPolicy, (offer, run) => {
+  setup(ctx) {
+    const { config } = ctx;
+    ctx.tap(RegisterTools, (tools) => [...tools, exec]);
+    ctx.tap(FilterPolicy, (offer, run) => {
       if (config.security !== 'deny') return offer;
       const removal = { tool: exec.name, why: 'tools.exec.security is "deny"', rule: run.get(Host).place('tools.exec.security') };
       return { tools: offer.tools.filter((tool) => tool.name !== exec.name), removed: [...offer.removed, removal] };
     });
-    tap(DecideTool, async ({ tool, args }, run) => {
+    ctx.tap(DecideTool, async ({ tool, args }, run): Promise<Verdict | undefined> => {
       if (tool.name !== exec.name) return undefined;
       const script = scriptOf(args as unknown as ExecArgs);
-      const verdict = judge(script, config, run.get(Host).place);
+      const verdict = judge(script, config, (path) => run.get(Host).place(path));
       if (verdict.kind !== 'ask' || config.ask === 'always') return verdict;
       const remembered = await run.find(Approvals)?.remembers(tool.name, script, run);
       return remembered ? { kind: 'allow', rule: 'answered "always" before' } : verdict;

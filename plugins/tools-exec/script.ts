@@ -2,7 +2,7 @@
 export interface ExecArgs {
   readonly command: string;
   readonly cwd?: string | undefined;
-    readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The one text that is judged, shown to a person and executed: folder and variables are part of it. */

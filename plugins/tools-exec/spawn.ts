@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -39,7 +39,7 @@ const supervisor = `
 trap : HUP INT TERM
 (trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) >/dev/null 4>&- &
 watcher=$!
-{ trap : HUP INT TERM; "$0" -c "$1" 2>&1 3<&- 4>&-; echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
+{ trap : HUP INT TERM; (exec "$0" -c "$1" 2>&1 3<&- 4>&-); echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
 kill -KILL $watcher; wait $watcher
 echo done >&4
 read -r _ <&3
@@ -64,35 +64,55 @@ export async function runShell(job: Job): Promise<Ended> {
 
 async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
   const [, output, , lifeline, status] = child.stdio as [null, Readable, null, Readable, Readable];
-  let [exitCode, why, leftovers]: [number | undefined, Ended['why'], boolean] = [undefined, 'ended', false];
-  using timers = new DisposableStack();
-  const later = (ms: number, work: () => void) => timers.adopt(setTimeout(work, ms), clearTimeout);
-  const stop = (reason: Ended['why']) => {
-    if (why !== 'ended' || exitCode !== undefined) return;
-    why = reason;
+  const ended: { -readonly [K in keyof Ended]: Ended[K] } = { exitCode: undefined, why: 'ended', leftovers: false };
+  using undo = new DisposableStack();
+  const later = (ms: number, work: () => void) => void undo.adopt(setTimeout(work, ms), clearTimeout);
+  const kill = () => signalGroup(child, 'SIGKILL');
+  const stop = (why: Ended['why']) => {
+    if (ended.why !== 'ended' || ended.exitCode !== undefined) return;
+    ended.why = why;
     signalGroup(child, 'SIGTERM');
-    later(graceMs, () => signalGroup(child, 'SIGKILL'));
+    later(graceMs, kill);
   };
-  const onAbort = () => stop('aborted');
-  job.signal.addEventListener('abort', onAbort, { once: true });
-  timers.defer(() => job.signal.removeEventListener('abort', onAbort));
   later(job.timeoutMs, () => stop('timeout'));
-  output.on('data', job.onOutput);
-  status.on('data', (said: Buffer) => {
-    const words = said.toString().split('\n');
-    if (/^\d+$/.test(words[0] ?? '')) exitCode ??= Number(words[0]);
-    if (words.includes('done')) return signalGroup(child, 'SIGKILL');
-    later(leftoverMs, () => {
-      leftovers = true;
-      signalGroup(child, 'SIGKILL');
-    });
+  undo.use(onAbort(job.signal, () => stop('aborted')));
+  output.on('data', (chunk: Buffer) => job.onOutput(chunk));
+  onStatus(status, {
+    code(exitCode) {
+      ended.exitCode = exitCode;
+      later(leftoverMs, () => {
+        ended.leftovers = true;
+        kill();
+      });
+    },
+    done: kill,
   });
-  const drained = once(output, 'close');
-  await once(child, 'exit');
+  const [exited, drained] = [happening(child, 'exit'), happening(output, 'close')];
+  await exited;
   // Whoever left the group may hold the pipe for ever.
   await Promise.race([drained, pause(leftoverMs, undefined, { ref: false })]);
   for (const stream of [output, lifeline, status]) stream.destroy();
-  return { exitCode, why, leftovers };
+  return ended;
+}
+
+/** Unlike `once` of node:events it does not reject on `error`, which here says nothing. */
+const happening = (emitter: EventEmitter, event: string) => new Promise<void>((happened) => void emitter.once(event, () => happened()));
+
+function onAbort(signal: AbortSignal, work: () => void): Disposable {
+  signal.addEventListener('abort', work, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', work) };
+}
+
+/** What the supervisor says on descriptor 4: the exit code once, then `done`. */
+function onStatus(status: Readable, on: { code(exitCode: number): void; done(): void }) {
+  let said = '';
+  status.on('data', (chunk: Buffer) => {
+    const known = said.includes('\n');
+    said += chunk.toString('latin1');
+    const first = /^(\d+)\n/.exec(said)?.[1];
+    if (!known && first !== undefined) on.code(Number(first));
+    if (said.includes('done')) on.done();
+  });
 }
 
 /** The group's number cannot have been reused: its leader is not reaped before its end is seen here. */

@@ -77,7 +77,9 @@ async function commit(staged: readonly Staged[]) {
   for (const change of staged) {
     await change.commit().catch((cause: unknown) => {
       if (done.length === 0) throw cause;
-      throw new KernelError('PATCH_PARTIAL', `"${change.name}" failed after ${done.join(', ')} had been changed; read them again`, { cause });
+      throw new KernelError('PATCH_PARTIAL', `"${change.name}" failed after ${done.join(', ')} had been changed; read them again`, {
+        cause,
+      });
     });
     done.push(change.name);
   }

@@ -43,7 +43,11 @@ export function replaceOnce(name: string, whole: string, sought: string, replace
   const places = placesOf(whole, sought);
   const [at] = places;
   if (at === undefined) return replaceLines(name, whole, sought, replacement);
-  if (places.length > 1) throw ambiguous(name, places.map((place) => lineOf(whole, place)));
+  if (places.length > 1)
+    throw ambiguous(
+      name,
+      places.map((place) => lineOf(whole, place)),
+    );
   return { text: whole.slice(0, at) + replacement + whole.slice(at + sought.length), line: lineOf(whole, at), tolerant: false };
 }
 
@@ -58,7 +62,11 @@ function replaceLines(name: string, whole: string, sought: string, replacement: 
   const lines = whole.split('\n');
   const wanted = sought.replace(/\n$/, '').split('\n');
   const { places } = findLines(lines, wanted);
-  if (places.length > 1) throw ambiguous(name, places.map((place) => place + 1));
+  if (places.length > 1)
+    throw ambiguous(
+      name,
+      places.map((place) => place + 1),
+    );
   const [at] = places;
   if (at === undefined) throw new KernelError('EDIT_NO_MATCH', `oldText is not in "${name}". ${closest(lines, wanted)}`);
   const there = lines.slice(at, at + wanted.length);
@@ -69,7 +77,10 @@ function replaceLines(name: string, whole: string, sought: string, replacement: 
 
 function ambiguous(name: string, lines: readonly number[]): KernelError {
   const where = `lines ${lines.slice(0, 9).join(', ')}${lines.length > 9 ? ' and more' : ''}`;
-  return new KernelError('EDIT_AMBIGUOUS', `oldText is in "${name}" more than once (${where}); give more of the text around the one you mean`);
+  return new KernelError(
+    'EDIT_AMBIGUOUS',
+    `oldText is in "${name}" more than once (${where}); give more of the text around the one you mean`,
+  );
 }
 
 const lineOf = (whole: string, at: number) => whole.slice(0, at).split('\n').length;

@@ -49,7 +49,10 @@ function keepContext(hunk: Hunk, there: readonly string[], wanted: readonly stri
 function anchor(label: string, lines: readonly string[], after: string, from: number): number {
   const [place] = findLines(lines, [after], from).places;
   if (place !== undefined) return place + 1;
-  throw new KernelError('PATCH_MISMATCH', `${label}: the line after "@@" is not in the file below line ${from}. ${closest(lines, [after])}`);
+  throw new KernelError(
+    'PATCH_MISMATCH',
+    `${label}: the line after "@@" is not in the file below line ${from}. ${closest(lines, [after])}`,
+  );
 }
 
 function mismatch(label: string, lines: readonly string[], wanted: readonly string[], from: number, atEnd: boolean) {

@@ -30,21 +30,24 @@ export async function openUnder(fence: Fence, path: string): Promise<Opened> {
   const { root, real, missing } = await locate(fence, path);
   if (missing.length > 0) throw absent(root, path);
   const handle = await openReal(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path);
-  return owning(() => handle, async () => {
-    const now = await proven(handle, real, fence, root, path);
-    const stats = await handle.stat();
-    if (!stats.isFile() && !stats.isDirectory()) {
-      throw new KernelError('PATH_SPECIAL', `"${path}" is neither a file nor a folder; it cannot be read or written`);
-    }
-    return {
-      handle,
-      kind: stats.isFile() ? 'file' : 'folder',
-      name: relative(root, now) || '.',
-      stats,
-      at: (entry) => entryOf(handle, now, entry),
-      [Symbol.asyncDispose]: () => handle.close(),
-    };
-  });
+  return owning(
+    () => handle,
+    async () => {
+      const now = await proven(handle, real, fence, root, path);
+      const stats = await handle.stat();
+      if (!stats.isFile() && !stats.isDirectory()) {
+        throw new KernelError('PATH_SPECIAL', `"${path}" is neither a file nor a folder; it cannot be read or written`);
+      }
+      return {
+        handle,
+        kind: stats.isFile() ? 'file' : 'folder',
+        name: relative(root, now) || '.',
+        stats,
+        at: (entry) => entryOf(handle, now, entry),
+        [Symbol.asyncDispose]: () => handle.close(),
+      };
+    },
+  );
 }
 
 /** Opens the folder of a file that is to be written, made or removed. `make` makes missing folders, the root too. */
@@ -58,17 +61,20 @@ export async function openSpot(fence: Fence, path: string, { make = false, follo
   const entry = steps.pop() as string;
   if (steps.length > 0 && !make) throw absent(root, path);
   let handle = await openFolder(start, path);
-  return owning(() => handle, async () => {
-    let folder = await proven(handle, start, fence, root, path);
-    for (const step of steps) {
-      const next = await stepInto(handle, folder, step, path);
-      await handle.close();
-      handle = next;
-      folder = await proven(handle, join(folder, step), fence, root, path);
-    }
-    const at = (name: string) => entryOf(handle, folder, name);
-    return { handle, name: relative(root, join(folder, entry)), at, entry, [Symbol.asyncDispose]: () => handle.close() };
-  });
+  return owning(
+    () => handle,
+    async () => {
+      let folder = await proven(handle, start, fence, root, path);
+      for (const step of steps) {
+        const next = await stepInto(handle, folder, step, path);
+        await handle.close();
+        handle = next;
+        folder = await proven(handle, join(folder, step), fence, root, path);
+      }
+      const at = (name: string) => entryOf(handle, folder, name);
+      return { handle, name: relative(root, join(folder, entry)), at, entry, [Symbol.asyncDispose]: () => handle.close() };
+    },
+  );
 }
 
 const entryOf = (folder: FileHandle, path: string, entry: string) =>

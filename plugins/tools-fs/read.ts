@@ -61,7 +61,12 @@ async function image({ handle, name, stats }: Opened, mimeType: string, call: To
   if (!call.run.get(Turn).model.input.includes('image')) return text(`[${facts}; the model in use takes no images]`);
   if (stats.size > caps.imageBytes) return text(`[${facts}; over the limit of ${caps.imageBytes}: make it smaller first]`);
   const data = (await handle.readFile()).toString('base64');
-  return { content: [{ type: 'text', text: facts }, { type: 'image', data, mimeType }] };
+  return {
+    content: [
+      { type: 'text', text: facts },
+      { type: 'image', data, mimeType },
+    ],
+  };
 }
 
 async function lines({ handle, name, stats }: Opened, offset: number, limit: number, signal: AbortSignal): Promise<ToolResult> {

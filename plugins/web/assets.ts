@@ -75,7 +75,7 @@ async function load(cache: Map<string, Kept>, file: URL): Promise<Kept> {
 function replyWith(kept: Kept, type: string, asked: IncomingHttpHeaders, extra: Record<string, string>): AssetReply {
   const headers = { ...commonHeaders, ...extra, etag: kept.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
   if (asked['if-none-match'] === kept.etag) return { status: 304, headers, body: Buffer.alloc(0) };
-  const isZipped = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''));
+  const isZipped = /\bgzip\b/.test(asked['accept-encoding'] ?? '');
   return {
     status: 200,
     headers: { ...headers, 'content-type': type, ...(isZipped && { 'content-encoding': 'gzip' }) },
@@ -88,7 +88,7 @@ async function documentHeaders(host: string | undefined): Promise<Record<string,
   const modules = (await readdir(pageFolder)).filter((name) => name.endsWith('.js') && name !== 'theme.js');
   return {
     'content-security-policy': documentPolicy(host),
-    link: modules.map((name) => `</page/${name}>; rel=modulepreload`).join(', '),
+    link: modules.map((name) => `</page/${name}>; rel=modulepreload; fetchpriority=low`).join(', '),
   };
 }
 

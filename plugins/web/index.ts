@@ -18,7 +18,7 @@ export default definePlugin({
       ...routes,
       ...['/', '/page/*', '/vendor/*'].map((path) => ({ method: 'GET', path, auth: 'public', handle: serve }) as const),
       // A browser cannot see why a WebSocket was refused; the page asks here whether its token is the reason.
-      { method: 'GET', path: '/access', handle: ({ raw }) => void raw.response.writeHead(204).end() },
+      { method: 'GET', path: '/access', handle: ({ raw }: Exchange) => void raw.response.writeHead(204).end() } as const,
     ]);
   },
 });

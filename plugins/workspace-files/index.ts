@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { definePlugin, PromptSections, type Subject } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
+import { readme } from './readme.ts';
 
 const names = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'HEARTBEAT.md', 'MEMORY.md', 'BOOTSTRAP.md'];
 /** SPEC 5.3: all that sub-agents and cron get. */
@@ -53,6 +54,19 @@ export default definePlugin({
     );
   },
 });
+
+/** A workspace that is not there yet is made, with a page that says what it is. One that is there is left alone. */
+async function furnish(folder: string) {
+  if (
+    await access(folder).then(
+      () => true,
+      () => false,
+    )
+  )
+    return;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'README.md'), readme, { flag: 'wx' });
+}
 
 /** Edits take effect with the next turn: one stat per file and turn, no watcher. */
 function signature(path: string): string {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Content } from '../../kernel/index.ts';
+import { type Content, KernelError } from '../../kernel/index.ts';
 import type { Question } from '../../plugins/approvals/contract.ts';
 import type { LiveEvent } from '../../plugins/events/contract.ts';
 import type { AssistantPart, Entry, Message, SessionRecord } from '../../plugins/sessions/contract.ts';
@@ -22,6 +22,10 @@ export interface FakeGateway extends AsyncDisposable {
   agents: { id: string; name?: string }[];
   status: Record<string, unknown>;
   refusesSends: boolean;
+  /** Histories end where the turn began, so that its replay overlaps what is stored. */
+  replaysWholeTurn: boolean;
+  /** The next `chat.send` is taken, but the socket dies before its receipt. */
+  losesNextReceipt: boolean;
   /** Closes every socket, as a network does that goes away. */
   dropSockets(): void;
   /** While held, no socket is accepted. */
@@ -35,7 +39,10 @@ interface FakeSession {
   readonly entries: Entry[];
   running: string | undefined;
   settled: number;
+  began: number;
 }
+
+const assets = createAssets();
 
 const usage = { input: 1840, output: 212, cacheRead: 1536, cacheWrite: 0, totalTokens: 3588, cost: { total: 0.0113 } };
 
@@ -56,14 +63,16 @@ class Fake implements FakeGateway {
   readonly #keys = new Map<string, { itemId: string; sessionKey: string; agentId: string }>();
   readonly #questions = new Map<string, Question>();
   readonly #waiting = new Map<string, (answer: string) => void>();
+  readonly #deliveries = new Map<string, unknown>();
   readonly #stopping = new Map<string, AbortController>();
-  readonly #assets = createAssets();
   readonly #server = createServer((request, response) => void this.#serve(request.url ?? '/', request.headers, response));
   readonly #sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'instar' });
   #held = false;
   agents: { id: string; name?: string }[] = [{ id: 'main' }];
   status: Record<string, unknown> = { inspection: emptyInspection, report: [], active: [] };
   refusesSends = false;
+  losesNextReceipt = false;
+  replaysWholeTurn = false;
   answer: FakeGateway['answer'] = (turn, text) => turn.say(`You said: ${text}`);
 
   get url(): string {
@@ -88,7 +97,7 @@ class Fake implements FakeGateway {
     if (pathname === '/access') {
       return response.writeHead(headers.authorization === `Bearer ${this.token}` ? 204 : 401).end();
     }
-    const asset = await this.#assets(pathname, headers);
+    const asset = await assets(pathname, headers);
     return response.writeHead(asset.status, asset.headers).end(asset.body);
   }
 
@@ -99,9 +108,14 @@ class Fake implements FakeGateway {
       try {
         answer = { ok: true, result: this.#call(client, method, params) };
       } catch (error) {
-        answer = { ok: false, error };
+        const { code, message } = error as KernelError;
+        answer = { ok: false, error: { code, message } };
       }
-      client.send(JSON.stringify({ id, ...answer }));
+      if (method === 'chat.send' && this.losesNextReceipt) {
+        this.losesNextReceipt = false;
+        return client.terminate();
+      }
+      return client.send(JSON.stringify({ id, ...answer }));
     });
     client.on('close', () => this.#watchers.delete(client));
   }
@@ -110,7 +124,7 @@ class Fake implements FakeGateway {
     const methods: Record<string, () => unknown> = {
       'chat.send': () => this.#send(params),
       'chat.stop': () => this.#stop(params['sessionKey'] ?? ''),
-      'chat.result': () => ({ state: 'waiting' }),
+      'chat.result': () => this.#result(params['itemId'] ?? ''),
       'sessions.list': () => ({ sessions: [...this.#sessions.values()].map(({ record }) => record) }),
       'sessions.history': () => this.#history(params['sessionKey'] ?? ''),
       'sessions.remove': () => ({ removed: this.#sessions.delete(params['sessionKey'] ?? '') }),
@@ -123,12 +137,12 @@ class Fake implements FakeGateway {
       status: () => this.status,
     };
     const found = methods[method];
-    if (!found) throw { code: 'METHOD_UNKNOWN', message: `no method ${method}` };
+    if (!found) throw new KernelError('METHOD_UNKNOWN', `no method ${method}`);
     return found();
   }
 
   #send({ text = '', sessionKey = '', idempotencyKey = '', agentId = 'main' }: Params) {
-    if (this.refusesSends) throw { code: 'DISK_FULL', message: 'the inbox cannot be written: free some space and send again' };
+    if (this.refusesSends) throw new KernelError('DISK_FULL', 'the inbox cannot be written: free some space and send again');
     const known = this.#keys.get(idempotencyKey);
     if (known) return known;
     const receipt = { itemId: randomUUID(), sessionKey, agentId };
@@ -144,8 +158,8 @@ class Fake implements FakeGateway {
     const stopping = new AbortController();
     this.#stopping.set(key, stopping);
     session.running = itemId;
+    session.began = this.#events.length;
     await Promise.resolve(); // the receipt goes first
-    this.publish('session_changed', { session: session.record });
     this.publish('agent_start', { itemId, agentId: session.record.agentId, model: 'demo/echo' }, key);
     const turn = new FakeTurn(this, session, itemId, stopping.signal);
     turn.join({ role: 'user', content: text, timestamp: Date.now() });
@@ -159,11 +173,21 @@ class Fake implements FakeGateway {
     return { stopped: true };
   }
 
+  #result(itemId: string) {
+    const delivery = this.#deliveries.get(itemId);
+    return delivery ? { state: 'done', delivery } : { state: 'waiting' };
+  }
+
   #history(sessionKey: string) {
     const session = this.#sessions.get(sessionKey);
-    if (!session) throw { code: 'SESSION_UNKNOWN', message: 'no such session' };
-    const active = session.running ? { sessionKey, itemId: session.running, since: Date.now() } : undefined;
-    return { session: session.record, entries: session.entries, cursor: `boot.${session.settled}`, active };
+    if (!session) return { entries: [], cursor: `boot.${this.#events.length}`, active: [] };
+    const active = session.running ? [{ sessionKey, itemId: session.running, state: 'running', since: Date.now() }] : [];
+    return {
+      session: session.record,
+      entries: session.entries,
+      cursor: `boot.${this.replaysWholeTurn ? session.began : session.settled}`,
+      active,
+    };
   }
 
   #watch(client: WebSocket, after: number) {
@@ -175,12 +199,13 @@ class Fake implements FakeGateway {
   #session(key: string, facts: Partial<SessionRecord>): FakeSession {
     const now = Date.now();
     const record = { key, sessionId: key, agentId: 'main', title: '', createdAt: now, updatedAt: now, ephemeral: false };
-    const found = this.#sessions.get(key) ?? { record: { ...record, ...facts }, entries: [], running: undefined, settled: 0 };
+    const found = this.#sessions.get(key) ?? { record: { ...record, ...facts }, entries: [], running: undefined, settled: 0, began: 0 };
     this.#sessions.set(key, found);
     return found;
   }
 
   publish(type: string, data: Record<string, unknown>, sessionKey?: string) {
+    if (type === 'agent_end') this.#deliveries.set(String(data['itemId']), { payloads: data['payloads'], meta: data });
     const event = { cursor: `boot.${this.#events.length + 1}`, type, data, ...(sessionKey && { sessionKey }) };
     this.#events.push(event);
     const session = sessionKey && this.#sessions.get(sessionKey);
@@ -188,11 +213,11 @@ class Fake implements FakeGateway {
     for (const client of this.#watchers.keys()) client.send(JSON.stringify({ event: 'live', data: event }));
   }
 
-  async ask(question: Question): Promise<string> {
+  ask(question: Question): Promise<string> {
     this.#questions.set(question.id, question);
     const answered = new Promise<string>((resolve) => this.#waiting.set(question.id, resolve));
     this.publish('approval_requested', { question }, question.sessionKey);
-    return await answered;
+    return answered;
   }
 
   #answerQuestion(id: string, answer: string) {
@@ -271,8 +296,15 @@ export class FakeTurn {
     const now = Date.now();
     const { sessionKey } = this;
     return this.#gateway.ask({
-      ...{ id: randomUUID(), tool: 'exec', what: 'date', why: 'exec asks before it runs', agent: 'main', sessionKey },
-      ...{ cwd: '/home/ada/notes', askedAt: now, expiresAt: now + 30_000 },
+      id: randomUUID(),
+      tool: 'exec',
+      what: 'date',
+      why: 'exec asks before it runs',
+      agent: 'main',
+      sessionKey,
+      cwd: '/home/ada/notes',
+      askedAt: now,
+      expiresAt: now + 30_000,
       ...facts,
     });
   }
@@ -342,6 +374,10 @@ type Params = Readonly<Partial<Record<string, string>>>;
 const emptyInspection = { generation: 1, instances: [], leftOut: [], retiring: [], runs: 0, leases: [] };
 
 const entry = (message: Message, id: string, itemId?: string): Entry => ({
-  ...{ type: 'message', id, parentId: null, message, timestamp: new Date(message.timestamp).toISOString() },
+  type: 'message',
+  id,
+  parentId: null,
+  message,
+  timestamp: new Date(message.timestamp).toISOString(),
   ...(itemId && { itemId }),
 });

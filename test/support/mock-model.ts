@@ -121,7 +121,14 @@ function aside(path: string, response: ServerResponse, requests: Seen[], forget:
 function factsOf(id: number, body: Json, bytes: number, answer: Answer): Facts {
   const [input, output, cached] = answer.usage ?? [Math.ceil(bytes / 4), Math.max(1, answer.deltas.length), 0];
   const options = body['stream_options'] as Json | undefined;
-  return { id, model: String(body['model'] ?? 'm'), input, output, cached, usage: options?.['include_usage'] === true };
+  return {
+    id,
+    model: typeof body['model'] === 'string' ? body['model'] : 'm',
+    input,
+    output,
+    cached,
+    usage: options?.['include_usage'] === true,
+  };
 }
 
 function parsed(raw: Buffer): Json | undefined {

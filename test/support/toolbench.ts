@@ -7,7 +7,7 @@ import { bootTest, type TestKernel, type TestOptions } from './kernel.ts';
 export const allowAll = definePlugin({
   name: 'allow-all',
   description: 'test',
-  setup: (ctx) => ctx.tap(DecideTool, () => ({ kind: 'allow' })),
+  setup: (ctx) => ctx.tap(DecideTool, () => ({ kind: 'allow' }) as const),
 });
 
 export interface CallOptions {
@@ -46,13 +46,12 @@ export async function toolbench(
 }
 
 export function turnIn(workspace: string, input: readonly ('text' | 'image')[] = ['text']): Turn {
-  const model = {
-    ...{ provider: 'test', id: 'm', name: 'm', api: 'test', baseUrl: '', contextWindow: 1000, maxTokens: 100 },
-    ...{ input, reasoning: false },
-  };
+  const limits = { contextWindow: 1000, maxTokens: 100 };
+  const model = { provider: 'test', id: 'm', name: 'm', api: 'test', baseUrl: '', ...limits, input, reasoning: false };
   const ids = { runId: 'r', agentId: 'main', sessionKey: 'agent:main:main', sessionId: 's', itemId: 'i' };
   return { ...ids, trigger: 'user', workspace, model };
 }
 
 /** All text of a result. */
-export const textOf = ({ content }: ToolResult) => content.map((part) => (part.type === 'text' ? part.text : `<${part.mimeType}>`)).join('\n');
+export const textOf = ({ content }: ToolResult) =>
+  content.map((part) => (part.type === 'text' ? part.text : `<${part.mimeType}>`)).join('\n');

@@ -17,7 +17,7 @@ const answers = [
   { answer: 'deny', label: 'Deny', class: 'danger' },
 ];
 
-/** @param {{ call: import('./connection.js').Connection['call'], announce(text: string): void, onError(error: unknown): void }} options */
+/** @param {{ call: import('./connection.js').Connection['call'], announce: (text: string) => void, onError: (error: unknown) => void }} options */
 export function createApprovals({ call, announce, onError }) {
   const dock = byId('section', 'approvals');
   /** @type {Map<string, Card>} */
@@ -101,7 +101,11 @@ function draw({ question, left }, onAnswer) {
   const buttons = answers.map((each) =>
     h('button', { type: 'button', class: each.class, onclick: () => onAnswer(each.answer) }, each.label),
   );
-  const facts = [['Agent', agent], ['Folder', cwd], ['Why', why]].filter(([, text]) => text);
+  const facts = [
+    ['Agent', agent],
+    ['Folder', cwd],
+    ['Why', why],
+  ].filter(([, text]) => text);
   return h(
     'article',
     { class: 'approval', role: 'group', 'aria-label': `Permission to use ${tool}` },

@@ -4,6 +4,8 @@
  * Taking the same message twice (stored and replayed) changes nothing.
  */
 
+import { createTurn } from './turn.js';
+
 /**
  * @typedef {import('../../sessions/contract.ts').Message} Message
  * @typedef {import('../../sessions/contract.ts').AssistantMessage} AssistantMessage
@@ -20,7 +22,7 @@
  * @typedef {{ kind: 'end', id: string, version: number, usage: Usage | undefined, ms: number | undefined, model: string | undefined,
  *   stopReason: string, error: { code?: string, message: string } | undefined, notes: string[] }} EndRow
  * @typedef {UserRow | AssistantRow | EndRow} Row
- * @typedef {{ state: 'running' | 'ok' | 'error', result?: ToolResult, partial?: ToolResult, ms?: number, rowId?: string | undefined }} ToolState
+ * @typedef {{ state: 'running' | 'ok' | 'error', result?: ToolResult, partial?: ToolResult, ms?: number }} ToolState
  * @typedef {{ itemId: string, since: number, model?: string | undefined }} Running
  */
 
@@ -36,6 +38,8 @@ export function createChatLog(changed) {
   let callRows = new Map();
   /** @type {Set<string>} */
   let known = new Set();
+  /** @type {string[]} items whose turn left no message */
+  let unanswered = [];
   /** @type {Running | undefined} */
   let running;
   /** @type {ReturnType<typeof createTurn>} */
@@ -49,6 +53,7 @@ export function createChatLog(changed) {
     tools = new Map();
     callRows = new Map();
     known = new Set();
+    unanswered = [];
     running = undefined;
     turn = createTurn();
     changed();
@@ -72,6 +77,7 @@ export function createChatLog(changed) {
   function closeTurn() {
     const end = turn.end();
     if (end && !byId.has(end.id)) add(end);
+    if (!end && turn.itemId()) unanswered.push(turn.itemId());
     turn = createTurn();
   }
 
@@ -154,16 +160,17 @@ export function createChatLog(changed) {
     const isAnswered = data.error || turn.model() || rows.some((row) => row.kind === 'assistant' && row.streaming);
     /** @type {EndRow} */
     const end = {
-      ...{ kind: 'end', id, version: ++clock, usage: data.usage, ms: data.ms },
-      ...{ model: turn.model() ?? running?.model, stopReason: data.stopReason, error: data.error },
+      kind: 'end',
+      id,
+      version: ++clock,
+      usage: data.usage,
+      ms: data.ms,
+      model: turn.model() ?? running?.model,
+      stopReason: data.stopReason,
+      error: data.error,
       notes: isAnswered ? [] : (data.payloads ?? []).flatMap((/** @type {any} */ payload) => payload.text ?? []),
     };
-    const at = rows.findIndex((row) => row.id === id);
-    if (at < 0) add(end);
-    else {
-      rows[at] = end;
-      byId.set(id, end);
-    }
+    putEnd(end, data.itemId);
     for (const row of rows) {
       if (row.kind !== 'assistant' || !row.streaming) continue;
       row.streaming = false;
@@ -171,6 +178,17 @@ export function createChatLog(changed) {
     }
     running = undefined;
     turn = createTurn();
+  }
+
+  /** At the end of its own turn, whatever came after. @param {EndRow} end @param {string} itemId */
+  function putEnd(end, itemId) {
+    const old = rows.findIndex((row) => row.id === end.id);
+    const asked = rows.findIndex((row) => row.kind === 'user' && row.itemId === itemId);
+    const next = rows.findIndex((row, i) => i > asked && row.kind === 'user');
+    if (old >= 0) rows[old] = end;
+    else if (asked < 0 || next < 0) rows.push(end);
+    else rows.splice(next, 0, end);
+    byId.set(end.id, end);
   }
 
   /** @type {Record<string, (data: any) => void>} */
@@ -199,8 +217,24 @@ export function createChatLog(changed) {
       on[event.type]?.(event.data);
       changed();
     },
+    /** What became of an item whose turn left no message: its stored answer. @param {string} itemId @param {any} delivery */
+    tell(itemId, { meta, payloads }) {
+      const { usage, stopReason, error } = meta;
+      const notes = error ? [] : payloads.flatMap((/** @type {any} */ payload) => payload.text ?? []);
+      const id = `end:${itemId}`;
+      putEnd({ kind: 'end', id, version: ++clock, usage, ms: undefined, model: undefined, stopReason, error, notes }, itemId);
+      changed();
+    },
+    get unanswered() {
+      return unanswered;
+    },
     get rows() {
       return rows;
+    },
+    /** That of the turn under way, else the last one that answered. */
+    get model() {
+      const end = rows.findLast((row) => row.kind === 'end' && row.model);
+      return running?.model ?? turn.model() ?? (end?.kind === 'end' ? end.model : undefined);
     },
     get running() {
       return running;
@@ -214,60 +248,9 @@ export function createChatLog(changed) {
 
 /** @typedef {ReturnType<typeof createChatLog>} ChatLog */
 
-/** Gathers what the messages of one turn tell about its end. */
-function createTurn() {
-  /** @type {AssistantMessage | undefined} */
-  let last;
-  let itemId = '';
-  let startedAt = 0;
-  let endedAt = 0;
-  /** @type {Usage | undefined} */
-  let usage;
-
-  /** @param {Message} message */
-  function sawMessage(message) {
-    if (message.role !== 'assistant') return;
-    last = message;
-    usage = usage ? sum(usage, message.usage) : message.usage;
-  }
-
-  return {
-    sawMessage,
-    /** @param {Entry} entry */
-    saw(entry) {
-      sawMessage(entry.message);
-      itemId ||= entry.itemId ?? entry.id;
-      const at = Date.parse(entry.timestamp);
-      if (entry.message.role === 'user') startedAt = at;
-      if (entry.message.role === 'assistant') endedAt = at;
-    },
-    itemId: () => itemId,
-    model: () => last && `${last.provider}/${last.model}`,
-    /** @returns {EndRow | undefined} */
-    end() {
-      if (!last) return undefined;
-      const { stopReason, errorMessage } = last;
-      const ms = startedAt && endedAt > startedAt ? endedAt - startedAt : undefined;
-      const error = stopReason === 'error' ? { message: errorMessage ?? 'The model failed.' } : undefined;
-      const model = `${last.provider}/${last.model}`;
-      return { kind: 'end', id: `end:${itemId}`, version: 0, usage, ms, model, stopReason, error, notes: [] };
-    },
-  };
-}
-
 /** @param {string} kind @returns {Part} */
 const newPart = (kind) =>
   kind === 'toolCall' ? { kind: 'tool', name: '', argsText: '' } : { kind: kind === 'thinking' ? kind : 'text', text: '' };
 
 /** @param {string | readonly Content[]} content @returns {readonly Content[]} */
 const partsOf = (content) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
-
-/** @param {Usage} a @param {Usage} b @returns {Usage} */
-const sum = (a, b) => ({
-  input: a.input + b.input,
-  output: a.output + b.output,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  totalTokens: a.totalTokens + b.totalTokens,
-  ...((a.cost || b.cost) && { cost: { total: (a.cost?.total ?? 0) + (b.cost?.total ?? 0) } }),
-});

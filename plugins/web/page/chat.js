@@ -9,15 +9,17 @@ import { createOutgoing } from './outgoing.js';
 import { toastError } from './toast.js';
 import { createTranscript } from './transcript.js';
 
+const mostAsked = 5;
+
 /**
  * @typedef {import('../../events/contract.ts').LiveEvent} LiveEvent
  * @typedef {import('../../sessions/contract.ts').SessionRecord} SessionRecord
  * @typedef {import('./composer.js').Agent} Agent
  * @param {{
  *   call: import('./connection.js').Connection['call'],
- *   onGlobal(event: LiveEvent): void,
- *   onMoved(sessionKey: string): void,
- *   find(sessionKey: string): SessionRecord | undefined,
+ *   onGlobal: (event: LiveEvent) => void,
+ *   onMoved: (sessionKey: string) => void,
+ *   find: (sessionKey: string) => SessionRecord | undefined,
  * }} options
  */
 export function createChat({ call, onGlobal, onMoved, find }) {
@@ -59,22 +61,34 @@ export function createChat({ call, onGlobal, onMoved, find }) {
     call,
     log,
     onGlobal(event) {
-      if (event.type === 'agent_end') outgoing.became(String(event.data['itemId']), event.data['error'] ? 'failed' : 'done');
+      if (event.type === 'agent_end') {
+        const end = /** @type {import('../../chat/contract.ts').TurnEvents['agent_end']} */ (event.data);
+        outgoing.ended(end.itemId, end.error);
+      }
       onGlobal(event);
     },
     onSynced() {
       isSynced = true;
       outgoing.settle(log, sessionKey);
+      for (const itemId of log.unanswered.slice(-mostAsked)) void tellEnd(itemId);
       show();
     },
     onFailed: (error) => toastError(error, 'This chat could not be read'),
   });
 
+  /** A turn that failed before its first word is in no transcript; its stored answer says why. @param {string} itemId */
+  async function tellEnd(itemId) {
+    const asked = sessionKey;
+    const { delivery } = await call('chat.result', { itemId }).catch(() => ({})); // gone by now: there is nothing to tell
+    if (delivery && asked === sessionKey) log.tell(itemId, delivery);
+  }
+
   /** Before the first word, or between a tool's end and the next: something is going on. */
   function isQuietlyWorking() {
     const last = log.rows.at(-1);
     if (!log.running) return false;
-    if (last?.kind === 'assistant' && last.parts.some((part) => part.kind === 'tool' && log.tool(part.callId)?.state === 'running')) return false;
+    if (last?.kind === 'assistant' && last.parts.some((part) => part.kind === 'tool' && log.tool(part.callId)?.state === 'running'))
+      return false;
     return last?.kind !== 'assistant' || !last.streaming || last.parts.filter(Boolean).length === 0;
   }
 
@@ -90,17 +104,12 @@ export function createChat({ call, onGlobal, onMoved, find }) {
     setText(title, session?.title || 'New chat');
     document.title = session?.title ? `${session.title} · Instar` : 'Instar';
     const agentId = session?.agentId ?? agentOf(sessionKey) ?? defaultAgent;
-    setText(subtitle, [agents.length > 1 && nameOf(agentId), lastModel()].filter(Boolean).join(' · '));
+    setText(subtitle, [agents.length > 1 && nameOf(agentId), log.model].filter(Boolean).join(' · '));
     transcript.schedule();
   }
 
   /** @param {string} id */
   const nameOf = (id) => agents.find((agent) => agent.id === id)?.name ?? id;
-
-  function lastModel() {
-    const end = log.rows.findLast((row) => row.kind === 'end');
-    return log.running?.model ?? (end?.kind === 'end' ? end.model : undefined);
-  }
 
   /** @param {LiveEvent} event */
   function receive(event) {
@@ -117,7 +126,7 @@ export function createChat({ call, onGlobal, onMoved, find }) {
     show,
     composer,
     outgoing,
-    redraw: transcript.redraw,
+    redraw: () => transcript.redraw(),
     get sessionKey() {
       return sessionKey;
     },

@@ -13,7 +13,12 @@ export function createCodeBlock(text, info, mayGrow) {
   const language = languageOf(info);
   const code = h('code');
   const pre = h('pre', { tabindex: 0, 'aria-label': language ? `${language} code` : 'code' }, code);
-  const head = h('div', { class: 'code-head' }, h('span', {}, language), copyButton(() => code.textContent));
+  const head = h(
+    'div',
+    { class: 'code-head' },
+    h('span', {}, language),
+    copyButton(() => code.textContent),
+  );
   const node = h('figure', { class: 'code' }, head, pre);
   let shown = '';
 

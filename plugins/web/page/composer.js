@@ -5,7 +5,7 @@ import { keep, kept } from './keep.js';
 
 /**
  * @typedef {{ id: string, name?: string }} Agent
- * @param {{ onSend(text: string): void, onStop(): void, onAgent(id: string): void }} options
+ * @param {{ onSend: (text: string) => void, onStop: () => void, onAgent: (id: string) => void }} options
  */
 export function createComposer({ onSend, onStop, onAgent }) {
   const form = byId('form', 'composer');

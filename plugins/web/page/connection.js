@@ -21,10 +21,10 @@ const answerMs = 30_000;
 const pingMs = 4000;
 
 /**
- * @param {{ token: string, onState(state: LinkState): void, onEvent(event: LiveEvent): void }} options
+ * @param {{ token: string, onState: (state: LinkState) => void, onEvent: (event: LiveEvent) => void }} options
  */
 export function openConnection({ token, onState, onEvent }) {
-  /** @type {Map<number, { resolve(value: unknown): void, reject(error: CallError): void }>} */
+  /** @type {Map<number, { resolve: (value: unknown) => void, reject: (error: CallError) => void }>} */
   const calls = new Map();
   /** @type {WebSocket | undefined} */
   let socket;
@@ -58,15 +58,15 @@ export function openConnection({ token, onState, onEvent }) {
   function receive(text) {
     const frame = JSON.parse(text);
     if (frame.event === 'live') return onEvent(frame.data);
-    const call = calls.get(frame.id);
+    const waiting = calls.get(frame.id);
     calls.delete(frame.id);
-    if (frame.ok) return call?.resolve(frame.result);
-    return call?.reject(new CallError(frame.error?.code ?? 'UNKNOWN', frame.error?.message ?? 'no reason was given'));
+    if (frame.ok) return waiting?.resolve(frame.result);
+    return waiting?.reject(new CallError(frame.error?.code ?? 'UNKNOWN', frame.error?.message ?? 'no reason was given'));
   }
 
   async function lost() {
     socket = undefined;
-    for (const call of calls.values()) call.reject(connectionLost());
+    for (const waiting of calls.values()) waiting.reject(connectionLost());
     calls.clear();
     failures += 1;
     const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);

@@ -2,10 +2,10 @@
 /** Elements without markup: text is always text, so nothing a model or a file says becomes HTML here. */
 
 /** @typedef {string | number | Node | null | undefined | false} Child */
-/** @typedef {Record<string, unknown>} Props */
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Props */
 
 /**
- * Makes an element. `onclick`-like props become listeners, `true` an empty attribute, `false`/undefined none.
+ * Makes an element. Functions (`onclick`) become listeners, `true` an empty attribute, `false`/undefined none.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]
@@ -19,12 +19,11 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-/** @param {Element} element @param {string} name @param {unknown} value */
-export function setProp(element, name, value) {
-  if (name.startsWith('on') && typeof value === 'function') {
-    element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-  } else if (value === false || value === undefined || value === null) element.removeAttribute(name);
-  else element.setAttribute(name, value === true ? '' : String(value));
+/** @param {Element} element @param {string} name @param {Props[string]} value */
+function setProp(element, name, value) {
+  if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+  else if (value === false || value === undefined || value === null) element.removeAttribute(name);
+  else element.setAttribute(name, value === true ? '' : `${value}`);
 }
 
 /** Sets text only where it differs, so that nothing is announced or selected anew. @param {Node} node @param {string} text */
@@ -38,7 +37,7 @@ export function setText(node, text) {
  */
 export function place(parent, nodes) {
   const wanted = new Set(nodes);
-  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  for (const child of Array.from(parent.childNodes)) if (!wanted.has(child)) child.remove();
   nodes.forEach((node, i) => {
     if (parent.childNodes[i] !== node) parent.insertBefore(node, parent.childNodes[i] ?? null);
   });

@@ -10,9 +10,9 @@
  * @param {{
  *   call: import('./connection.js').Connection['call'],
  *   log: import('./chat-log.js').ChatLog,
- *   onGlobal(event: LiveEvent): void,
- *   onSynced(): void,
- *   onFailed(error: CallError): void,
+ *   onGlobal: (event: LiveEvent) => void,
+ *   onSynced: () => void,
+ *   onFailed: (error: CallError) => void,
  * }} options
  */
 export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
@@ -33,7 +33,7 @@ export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
       if (mine !== epoch) return;
       if (!history) return onSynced();
       isSettling = true;
-      log.load(history.entries, activeOf(history.active));
+      log.load(history.entries, runningOf(history.active));
       isSynced = true;
       const { missed } = await call('events.watch', { after: history.cursor });
       if (mine !== epoch) return;
@@ -91,8 +91,8 @@ export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
   };
 }
 
-/** @param {any} active @returns {import('./chat-log.js').Running | undefined} */
-const activeOf = (active) => (Array.isArray(active) ? active[0] : active) || undefined;
+/** What waits is active too. @param {readonly (import('./chat-log.js').Running & { state: string })[]} active */
+const runningOf = (active) => active.find(({ state }) => state === 'running');
 
 /** `<boot>.<n>`: another boot counts as later. @param {string} cursor @param {string} other */
 function isAfter(cursor, other) {

@@ -2,7 +2,7 @@
 /** Says how the connection stands wherever it is not simply there. */
 import { byId, h, setText } from './element.js';
 
-/** @param {{ onRetry(): void }} options */
+/** @param {{ onRetry: () => void }} options */
 export function createLinkState({ onRetry }) {
   const banner = byId('div', 'link-state');
   const text = h('span');

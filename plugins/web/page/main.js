@@ -26,6 +26,8 @@ function start(token) {
   const linkState = createLinkState({ onRetry: () => connection.retryNow() });
   const connection = openConnection({ token, onState: onLink, onEvent: (event) => chat.receive(event) });
   const { call } = connection;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let listing;
   const drawer = createDrawer();
   const sessions = createSessionList({ onRemove: (session) => void removeSession(session.key) });
   const approvals = createApprovals({ call, announce, onError: (error) => toastError(error, 'The answer was not taken') });
@@ -38,25 +40,44 @@ function start(token) {
     linkState.show(state);
     document.body.dataset['link'] = state.phase;
     if (state.phase === 'refused') void askToken(state.why).then(() => location.reload());
-    if (state.phase === 'open') void connected().catch((error) => toastError(error, 'The gateway was reached, but not understood'));
+    if (state.phase === 'open') void connected();
   }
 
   async function connected() {
     await chat.resync();
-    const [{ sessions: all }, status] = await Promise.all([call('sessions.list', { limit: 200 }), call('status'), approvals.sync()]);
-    sessions.set(all);
-    sessions.setBusy((status.active ?? []).map((/** @type {{ sessionKey: string }} */ turn) => turn.sessionKey));
-    chat.show();
+    await Promise.all([listSessions(), listAgents(), markBusy(), approvals.sync()].map(optional));
     if (isPluginsShown()) void plugins.refresh();
+  }
+
+  async function listSessions() {
+    const { sessions: all } = await call('sessions.list', { limit: 200 });
+    sessions.set(all);
+    chat.show();
+  }
+
+  async function listAgents() {
     const { agents, defaultId } = await call('agents.list');
     sessions.setAgents(agents.length, defaultId);
     chat.setAgents(agents, defaultId);
   }
 
+  async function markBusy() {
+    const { active = [] } = await call('status');
+    sessions.setBusy(active.map((/** @type {{ sessionKey: string }} */ turn) => turn.sessionKey));
+  }
+
+  /** @param {string | undefined} key @param {boolean} isBusy */
+  function mark(key = '', isBusy = false) {
+    sessions.mark(key, isBusy);
+    if (sessions.find(key)) return;
+    clearTimeout(listing);
+    listing = setTimeout(() => void optional(listSessions()), 200);
+  }
+
   /** @type {Record<string, (data: any, event: LiveEvent) => void>} */
   const news = {
-    agent_start: (_, event) => sessions.mark(event.sessionKey ?? '', true),
-    agent_end: (_, event) => sessions.mark(event.sessionKey ?? '', false),
+    agent_start: (_, event) => mark(event.sessionKey, true),
+    agent_end: (_, event) => mark(event.sessionKey, false),
     session_changed: ({ session }) => (sessions.put(session), chat.show()),
     approval_requested: ({ question }) => approvals.requested(question),
     approval_resolved: ({ id }) => approvals.resolved(id),
@@ -127,6 +148,13 @@ function start(token) {
   addEventListener('hashchange', () => location.hash.includes('token=') && (takeToken(), location.reload()));
   show();
   void loadMarkdown().then(chat.redraw);
+}
+
+/** A plugin that answers this may be switched off; a lost socket shows by itself. @param {Promise<unknown>} asked */
+function optional(asked) {
+  return asked.catch((error) => {
+    if (error.code !== 'GATEWAY_NO_METHOD' && error.code !== 'CONNECTION_LOST') toastError(error, 'Not all could be read');
+  });
 }
 
 function isPluginsShown() {

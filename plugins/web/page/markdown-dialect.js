@@ -8,12 +8,11 @@ const codeClass = /^(?:language-[\w+#.-]+|hljs-[a-z_-]+(?: [a-z]+_+)*)$/;
 const inlineImage = /^data:image\/(?:png|jpeg|gif|webp);base64,/i;
 
 const allowed = {
-  ALLOWED_TAGS: [
-    ...['p', 'br', 'hr', 'strong', 'em', 'b', 'i', 'u', 's', 'del', 'ins', 'mark', 'small', 'sub', 'sup', 'kbd'],
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code', 'a', 'img'],
-    ...['table', 'thead', 'tbody', 'tr', 'th', 'td', 'details', 'summary'],
-  ],
-  ALLOWED_ATTR: ['href', 'title', 'alt', 'src', 'start', 'align', 'class'],
+  ALLOWED_TAGS: words(
+    'p br hr strong em b i u s del ins mark small sub sup kbd h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code a img',
+    'table thead tbody tr th td details summary',
+  ),
+  ALLOWED_ATTR: words('href title alt src start align class'),
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
   ADD_URI_SAFE_ATTR: ['align', 'start'],
   ALLOW_DATA_ATTR: false,
@@ -57,6 +56,10 @@ function leaving(fragment) {
   return fragment;
 }
 
+/** @param {...string} lines */
+function words(...lines) {
+  return lines.flatMap((line) => line.split(' '));
+}
+
 /** @param {string} text */
-const escape = (text) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -9,7 +9,7 @@ import { createToolView, picture } from './tool-call.js';
 /**
  * @typedef {import('./chat-log.js').Row} Row
  * @typedef {import('./chat-log.js').ChatLog} ChatLog
- * @typedef {{ readonly node: HTMLElement, update(row: any): boolean }} RowView `update` is true while it wants another frame.
+ * @typedef {{ readonly node: HTMLElement, update: (row: any) => boolean }} RowView `update` is true while it wants another frame.
  */
 
 /** @param {Row} row @param {ChatLog} log @returns {RowView} */
@@ -42,7 +42,7 @@ export function userBubble(content) {
 function createAssistantView(log) {
   const node = h('article', { class: 'row assistant' });
   /** @type {(ReturnType<typeof createToolView> | ReturnType<typeof createTextView> | ReturnType<typeof createThinkingView>)[]} */
-  let views = [];
+  const views = [];
   return {
     node,
     /** @param {import('./chat-log.js').AssistantRow} row */

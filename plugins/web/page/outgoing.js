@@ -17,7 +17,7 @@ import { errorCard, userBubble } from './message.js';
 const freshMs = 10 * 60_000;
 
 /**
- * @param {{ call: Call, onChange(): void, onAccepted(message: Outgoing, sessionKey: string): void, onEdit(text: string): void }} options
+ * @param {{ call: Call, onChange: () => void, onAccepted: (message: Outgoing, sessionKey: string) => void, onEdit: (text: string) => void }} options
  */
 export function createOutgoing({ call, onChange, onAccepted, onEdit }) {
   /** @type {Outgoing[]} */
@@ -93,21 +93,24 @@ export function createOutgoing({ call, onChange, onAccepted, onEdit }) {
         const { itemId } = message;
         if (!itemId || message.error) continue;
         if (log.hasItem(itemId)) drop(message);
-        else void call('chat.result', { itemId }).then(({ state }) => this.became(itemId, state), () => undefined);
+        else void this.ask(itemId);
       }
     },
-    /** @param {string} itemId @param {string} state */
-    became(itemId, state) {
-      const message = messages.find((each) => each.itemId === itemId);
-      if (!message || message.error) return;
-      if (state === 'done') drop(message);
-      if (state === 'failed' || state === 'cancelled') {
-        const why = state === 'failed' ? 'The gateway could not run this message.' : 'This message was cancelled.';
-        // Under its old key it would be the same, ended item.
-        message.key = randomKey();
-        delete message.itemId;
-        fail(message, { code: state.toUpperCase(), message: why });
-      }
+    /** @param {string} itemId */
+    async ask(itemId) {
+      const { state, delivery } = await call('chat.result', { itemId }).catch(() => ({})); // asked again after the next connect
+      const gone = { code: 'GONE', message: 'The gateway does not know this message any more.' };
+      if (state === 'done' || state === 'unknown') this.ended(itemId, state === 'done' ? delivery.meta.error : gone);
+    },
+    /** Its turn is over: if the message never joined the transcript, it is offered again. @param {string} itemId @param {{ code: string, message: string } | undefined} error */
+    ended(itemId, error) {
+      const message = messages.find((each) => each.itemId === itemId && !each.error);
+      if (!message) return;
+      if (!error) return void drop(message);
+      // Under its old key it would be the same, ended item.
+      message.key = randomKey();
+      delete message.itemId;
+      fail(message, error);
     },
     /** A user message joined the transcript: ours by its item, or by its text while the receipt is under way. @param {string | undefined} itemId @param {string} text @param {string} sessionKey */
     joined(itemId, text, sessionKey) {

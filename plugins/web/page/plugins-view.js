@@ -7,7 +7,7 @@ import { duration } from './format.js';
  * @typedef {ReturnType<import('../../../kernel/index.ts').Host['inspect']>} Inspection
  * @typedef {Inspection['instances'][number]} Instance
  * @typedef {{ inspection: Inspection, report?: readonly { label: string, value: string }[] }} Status
- * @param {{ call: import('./connection.js').Connection['call'], onError(error: unknown): void, actions: readonly HTMLElement[] }} options
+ * @param {{ call: import('./connection.js').Connection['call'], onError: (error: unknown) => void, actions: readonly HTMLElement[] }} options
  */
 export function createPluginsView({ call, onError, actions }) {
   const node = byId('div', 'plugins-view');
@@ -51,9 +51,19 @@ export function createPluginsView({ call, onError, actions }) {
     const { generation, instances, leftOut, retiring, runs, leases } = inspection;
     node.replaceChildren(
       h('h2', {}, `Generation ${generation}`),
-      h('p', { class: 'lead' }, `${instances.length} plugins live, ${runs} ${runs === 1 ? 'run' : 'runs'} under way, ${leases.length} leases held.`),
-      ...retiring.map((old) => h('p', { class: 'note' }, `Generation ${old.generation} is leaving: ${old.runs} of its runs are still under way.`)),
-      ...leftOut.map(({ plugin, code, why }) => h('div', { class: 'error-card' }, h('div', {}, h('strong', {}, `${plugin} was left out`), ' ', h('code', {}, code), h('p', {}, why)))),
+      h(
+        'p',
+        { class: 'lead' },
+        `${instances.length} plugins live, ${runs} ${runs === 1 ? 'run' : 'runs'} under way, ${leases.length} leases held.`,
+      ),
+      ...retiring.map((old) => h('p', { class: 'note' }, leavingText(old))),
+      ...leftOut.map(({ plugin, code, why }) =>
+        h(
+          'div',
+          { class: 'error-card' },
+          h('div', {}, h('strong', {}, `${plugin} was left out`), ' ', h('code', {}, code), h('p', {}, why)),
+        ),
+      ),
       search,
       list,
       h('h2', {}, 'This gateway'),
@@ -95,6 +105,10 @@ const chip = (name, extra) => h('span', { class: 'chip' }, name, extra && h('sma
 /** @param {Instance} instance */
 const textOf = ({ plugin, description, hooks, provides }) =>
   [plugin, description, ...hooks.map(({ hook }) => hook), ...provides].join(' ').toLowerCase();
+
+/** @param {{ generation: number, runs: number }} old */
+const leavingText = ({ generation, runs }) =>
+  `Generation ${generation} is leaving: ${runs === 1 ? 'one run still uses it' : `${runs} runs still use it`}.`;
 
 /** The start block may name the page with its token; here nobody needs it. @param {string} value */
 const safeReport = (value) => value.replace(/#token=\S+/, '');

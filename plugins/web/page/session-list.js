@@ -6,7 +6,7 @@ import { icon } from './icons.js';
 
 /**
  * @typedef {import('../../sessions/contract.ts').SessionRecord} SessionRecord
- * @param {{ onRemove(session: SessionRecord): void }} options
+ * @param {{ onRemove: (session: SessionRecord) => void }} options
  */
 export function createSessionList({ onRemove }) {
   const list = byId('nav', 'sessions');
@@ -45,7 +45,11 @@ export function createSessionList({ onRemove }) {
   function line(session) {
     const { key, title, agentId, updatedAt } = session;
     const isOpen = key === open;
-    const remove = h('button', { type: 'button', class: 'quiet', 'aria-label': `Delete “${title || 'Untitled'}”`, title: 'Delete' }, icon('trash'));
+    const remove = h(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-label': `Delete “${title || 'Untitled'}”`, title: 'Delete' },
+      icon('trash'),
+    );
     remove.onclick = () => ask(key);
     const about = busy.has(key) ? h('span', { class: 'busy', role: 'img', 'aria-label': 'working' }) : when(updatedAt);
     return h(
@@ -53,7 +57,11 @@ export function createSessionList({ onRemove }) {
       { class: 'session' },
       h(
         'a',
-        { href: chatHash(key), 'aria-current': isOpen && 'page', title: [title, showsAgents && agentId, fullTime(updatedAt)].filter(Boolean).join('\n') },
+        {
+          href: chatHash(key),
+          'aria-current': isOpen && 'page',
+          title: [title, showsAgents && agentId, fullTime(updatedAt)].filter(Boolean).join('\n'),
+        },
         showsAgents && agentId !== defaultAgent && h('span', { class: 'tag' }, agentId),
         h('span', { class: 'session-title' }, title || 'Untitled'),
         h('span', { class: 'session-about' }, about),
@@ -68,7 +76,13 @@ export function createSessionList({ onRemove }) {
     const no = h('button', { type: 'button' }, 'Keep');
     yes.onclick = () => (ask(''), onRemove(session));
     no.onclick = () => ask('');
-    return h('div', { class: 'session asks', role: 'group', 'aria-label': 'Delete this chat?' }, h('span', {}, 'Delete this chat?'), yes, no);
+    return h(
+      'div',
+      { class: 'session asks', role: 'group', 'aria-label': 'Delete this chat?' },
+      h('span', {}, 'Delete this chat?'),
+      yes,
+      no,
+    );
   }
 
   /** @param {string} key */
@@ -101,7 +115,8 @@ export function createSessionList({ onRemove }) {
     },
     /** @param {string} key @param {boolean} isBusy */
     mark(key, isBusy) {
-      if (busy.has(key) === isBusy) return;
+      const session = sessions.get(key);
+      if (session) sessions.set(key, { ...session, updatedAt: Date.now() });
       if (isBusy) busy.add(key);
       else busy.delete(key);
       draw();

@@ -68,7 +68,7 @@ export function createToolView() {
 const tellingNames = ['command', 'cmd', 'path', 'file', 'file_path', 'url', 'query', 'pattern', 'task', 'message', 'text'];
 
 /** One line that says what the call is about. @param {ToolPart} part */
-export function aboutOf(part) {
+function aboutOf(part) {
   const args = argsOf(part);
   if (args === undefined) return oneLine(/"\w+"\s*:\s*"((?:[^"\\]|\\.)*)/.exec(part.argsText)?.[1] ?? '');
   if (typeof args !== 'object' || args === null) return oneLine(JSON.stringify(args));
@@ -110,7 +110,12 @@ function resultOf(result, isPartial) {
 
 /** @param {string} label @param {string} text */
 function block(label, text) {
-  const head = h('div', { class: 'code-head' }, h('span', {}, label), copyButton(() => text));
+  const head = h(
+    'div',
+    { class: 'code-head' },
+    h('span', {}, label),
+    copyButton(() => text),
+  );
   return h('section', { class: 'code' }, head, h('pre', { tabindex: 0, 'aria-label': label }, cut(text)));
 }
 

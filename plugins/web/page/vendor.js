@@ -1,7 +1,7 @@
 // @ts-check
 /** The libraries of others, loaded when first needed: Markdown after the first paint, colours with the first code. */
 
-/** @typedef {{ lex(text: string): import('/vendor/marked.js').TokensList, toNodes(tokens: import('/vendor/marked.js').Token[]): DocumentFragment }} Markdown */
+/** @typedef {{ lex: (text: string) => import('/vendor/marked.js').TokensList, toNodes: (tokens: import('/vendor/marked.js').Token[]) => DocumentFragment }} Markdown */
 
 /** @type {Markdown | undefined} */
 let markdown;

@@ -77,7 +77,10 @@ test('after any event of a replay, its cursor is exact: what was seen and what f
     return events;
   };
   const textOf = (events: readonly LiveEvent[], messageId: string) =>
-    events.filter((event) => event.data.messageId === messageId).map((event) => event.data.delta).join('');
+    events
+      .filter((event) => event.data.messageId === messageId)
+      .map((event) => event.data.delta)
+      .join('');
   const whole = read(from);
   for (let cut = 0; cut < whole.length; cut++) {
     const both = [...whole.slice(0, cut + 1), ...read(whole[cut]!.cursor)];
@@ -92,7 +95,9 @@ test('SPEC U245: 5,000 updates of a tool reach a watcher as a few, the last amon
   const watch = stream.watch({ sessionKey: 's' }, (event) => void seen.push(event));
   const began = process.cpuUsage();
   for (let i = 0; i < 5_000; i++) {
-    stream.publish(plain('tool_execution_update', { callId: 'c1', partial: { content: [{ type: 'text', text: `line ${i}\n`.repeat(50) }] } }));
+    stream.publish(
+      plain('tool_execution_update', { callId: 'c1', partial: { content: [{ type: 'text', text: `line ${i}\n`.repeat(50) }] } }),
+    );
     if (i % 500 === 0) await turnOfLoop();
   }
   stream.publish(plain('tool_execution_end', { callId: 'c1' }));
@@ -176,6 +181,9 @@ test('a growing message outlives the noise of other sessions, and its replay cou
   const seen: string[] = [];
   const { missed } = stream.watch({ sessionKey: 's', after: from }, (event) => void seen.push(short(event)));
   expect({ missed, seen }).toEqual({ missed: false, seen: [`m1.0:${'x'.repeat(200)}`] });
+  expect(stream.watch({ after: from }, () => {}).missed).toBe(false);
+  const [boot, n] = from.split('.');
+  expect(stream.watch({ after: `${boot}.${n}` }, () => {}).missed).toBe(true);
 });
 
 test('a cursor of another process, or nonsense, counts as missed and replays nothing', () => {

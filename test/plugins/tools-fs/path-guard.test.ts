@@ -48,7 +48,7 @@ const escapes: readonly (readonly [path: string, code: string])[] = [
   ['dangling/x', 'PATH_MISSING'],
   ['loop', 'PATH_UNUSABLE'],
   ['a.txt/b', 'PATH_MISSING'],
-  [`${'x'.repeat(300)}`, 'PATH_UNUSABLE'],
+  ['x'.repeat(300), 'PATH_UNUSABLE'],
 ];
 
 test.each(escapes)('S13: reading %s is refused with %s', async (path, code) => {
@@ -118,10 +118,10 @@ test('S2: paths that are swapped for links all the time are never read or writte
   await using at = await world();
   const [real, aside] = [join(at.root, 'sub'), join(at.root, 'aside')];
   await writeFile(join(real, 'key'), 'inside');
-  let swapping = true;
+  const stop = new AbortController();
   const clear = () => rm(real, { recursive: true, force: true });
   const swap = (async () => {
-    while (swapping) {
+    while (!stop.signal.aborted) {
       await rename(real, aside);
       await symlink(at.secret, real).catch(clear); // a write may have made the folder anew
       await clear();
@@ -133,7 +133,7 @@ test('S2: paths that are swapped for links all the time are never read or writte
     expect(seen).not.toBe('SECRET');
     await writeOnce(at.fence, 'sub/key', 'inside');
   }
-  swapping = false;
+  stop.abort();
   await swap;
   expect(await readFile(join(at.secret, 'key'), 'utf8')).toBe('SECRET');
 });
@@ -184,7 +184,6 @@ test('SPEC 2.1: every file tool passes the guard', async () => {
   expect(tools.map((tool) => tool.name).toSorted()).toEqual(Object.keys(calls).toSorted());
   for (const { name } of tools) {
     const result = await bench.call(name, calls[name]);
-    expect(result.isError, name).toBe(true);
-    expect(textOf(result)).toContain('outside the workspace');
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('outside the workspace') }] });
   }
 });

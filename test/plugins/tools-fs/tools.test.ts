@@ -88,13 +88,18 @@ test.each(edits)('SPEC 2.1: edit replaces %s', async (_, file, oldText, newText,
   await using bench = await boot();
   await put(bench, 'f', file);
   const result = await bench.call('edit', { path: 'f', oldText, newText });
-  expect(await get(bench, 'f'), textOf(result)).toBe(after);
+  expect([textOf(result), await get(bench, 'f')]).toEqual([expect.stringMatching(/^Edited f at line \d+/), after]);
 });
 
 const failing: readonly (readonly [what: string, file: string | Buffer, args: object, text: RegExp])[] = [
   ['an ambiguous passage', code, { oldText: 'return 1;', newText: 'x' }, /more than once \(lines 2, 6\)/],
   ['an ambiguous tolerant passage', 'a b\na  b\n', { oldText: 'a   b', newText: 'x' }, /more than once \(lines 1, 2\)/],
-  ['a near miss', code, { oldText: 'function b() {\n  return 3;', newText: 'x' }, /Nearest, from line 5:[^]*line 6: the file has "  return 1;", you gave "  return 3;"/],
+  [
+    'a near miss',
+    code,
+    { oldText: 'function b() {\n  return 3;', newText: 'x' },
+    /Nearest, from line 5:[^]*line 6: the file has "  return 1;", you gave "  return 3;"/,
+  ],
   ['nothing alike', code, { oldText: 'SELECT * FROM t', newText: 'x' }, /Nothing like it is in the 8 lines/],
   ['the same text', code, { oldText: 'a', newText: 'a' }, /are the same/],
   ['bytes that are not text', Buffer.from([0xff, 0xfe, 0x41]), { oldText: 'A', newText: 'B' }, /not UTF-8 text/],
@@ -119,8 +124,6 @@ test('a hopeless edit of a large file is answered in time', async () => {
 test('an offered file tool costs less than 600 bytes of the request, and apply_patch less than 800', async () => {
   await using bench = await boot();
   const { tools } = await bench.test.kernel.run((run) => run.tools());
-  for (const { name, description, parameters } of tools) {
-    const bytes = JSON.stringify({ name, description, parameters }).length;
-    expect(bytes, name).toBeLessThan(name === 'apply_patch' ? 800 : 600);
-  }
+  const sizes = tools.map(({ name, description, parameters }) => [name, JSON.stringify({ name, description, parameters }).length] as const);
+  expect(sizes.filter(([name, bytes]) => bytes >= (name === 'apply_patch' ? 800 : 600))).toEqual([]);
 });

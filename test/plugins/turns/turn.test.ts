@@ -50,7 +50,10 @@ test('a message is answered, and the transcript holds both sides', async () => {
   const answer = await p.say('hello there');
   expect(answer.payloads).toEqual([{ text: expect.stringContaining('hello there') }]);
   const transcript = await p.t.kernel.run((run) => run.get(Sessions).open('agent:main:test'));
-  const lines = (await readFile(transcript.file, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line));
+  const lines = (await readFile(transcript.file, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   expect(lines.map((line) => line.message?.role ?? line.type)).toEqual(['session', 'user', 'assistant']);
   expect(transcript.file).toBe(join(p.t.home, 'agents/main/sessions', `${transcript.sessionId}.jsonl`));
 });

@@ -49,11 +49,8 @@ export function answerer() {
     const text = asked.texts.findLast((candidate) => candidate.trim()) ?? '';
     const directive = directiveIn(text);
     if (!directive) return say(echo(asked));
+    if ('count' in directive) return callTools(directive, asked);
     switch (directive.kind) {
-      case 'tool':
-      case 'tools':
-      case 'par':
-        return callTools(directive, asked);
       case 'badargs':
         if (asked.results > 0) return say(done(asked));
         return { deltas: [], calls: [callOf(directive.value, '{"path": "a.txt", "content": "half')] };
@@ -74,7 +71,8 @@ export function answerer() {
         return { ...say('counted'), usage: directive.value.split(',').map(Number) as [number, number, number] };
       case 'slow':
         return { ...say(echo(asked)), delayMs: Number(directive.value) };
-      case 'chunks':
+      // chunks
+      default:
         return { ...inDeltas(Number(directive.value)), everyMs: directive.everyMs };
     }
   }

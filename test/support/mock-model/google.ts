@@ -30,12 +30,13 @@ export const google: Wire = {
     if (answer.cut) return frames;
     return [...frames, frame(facts, parts(answer.calls), finishOf(answer))];
   },
-  whole: (answer, facts) =>
-    content(facts, [{ text: answer.deltas.join('') }, ...parts(answer.calls)], finishOf(answer)),
+  whole: (answer, facts) => content(facts, [{ text: answer.deltas.join('') }, ...parts(answer.calls)], finishOf(answer)),
   error: (status, overflow) => ({
     error: {
       code: status,
-      message: overflow ? 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' : message(status, false),
+      message: overflow
+        ? 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'
+        : message(status, false),
       status: status === 429 ? 'RESOURCE_EXHAUSTED' : status === 401 ? 'UNAUTHENTICATED' : status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT',
     },
   }),
@@ -56,11 +57,11 @@ function isJson(text: string): boolean {
   }
 }
 
-const frame = (facts: Facts, parts: readonly Json[], finishReason?: string) =>
-  `data: ${JSON.stringify(content(facts, parts, finishReason))}\n\n`;
+const frame = (facts: Facts, said: readonly Json[], finishReason?: string) =>
+  `data: ${JSON.stringify(content(facts, said, finishReason))}\n\n`;
 
-const content = (facts: Facts, parts: readonly Json[], finishReason?: string) => ({
-  candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
+const content = (facts: Facts, said: readonly Json[], finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts: said }, index: 0, ...(finishReason && { finishReason }) }],
   modelVersion: facts.model,
   responseId: `google-${facts.id}`,
   ...(finishReason && {

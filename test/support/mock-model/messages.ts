@@ -12,7 +12,7 @@ export const messages: Wire = {
       if (each['role'] === 'assistant') talk.assistant(typed('tool_use').length > 0);
       else {
         talk.image(typed('image').length);
-        for (const result of typed('tool_result')) talk.result(textOf((result as Json)['content']));
+        for (const result of typed('tool_result')) talk.result(textOf(result['content']));
         if (typed('tool_result').length === 0) talk.user(textOf(typed('text')));
       }
     }
@@ -30,7 +30,10 @@ export const messages: Wire = {
       index++;
     };
     if (answer.thinking) {
-      const deltas = [{ type: 'thinking_delta', thinking: answer.thinking }, { type: 'signature_delta', signature: 'signed' }];
+      const deltas = [
+        { type: 'thinking_delta', thinking: answer.thinking },
+        { type: 'signature_delta', signature: 'signed' },
+      ];
       block({ type: 'thinking', thinking: '', signature: '' }, deltas);
     }
     const texts = answer.deltas.map((text) => ({ type: 'text_delta', text }));

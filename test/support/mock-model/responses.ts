@@ -8,7 +8,7 @@ export const responses: Wire = {
     const talk = follow();
     if (typeof body['instructions'] === 'string') talk.system(body['instructions']);
     const input = typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : list(body['input']);
-    for (const each of input as readonly Json[]) {
+    for (const each of input) {
       const text = textOf(each['content']);
       talk.image(list(each['content']).filter((part) => part['type'] === 'input_image').length);
       if (each['type'] === 'function_call') talk.assistant(true);

@@ -43,7 +43,7 @@ export const list = (value: unknown): readonly Json[] => (Array.isArray(value) ?
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   return list(content)
-    .map((part) => part['text'] ?? part['content'] ?? '')
+    .map((part) => part['text'] ?? part['content'])
     .filter((text) => typeof text === 'string')
     .join('\n');
 }
@@ -81,7 +81,12 @@ export function follow() {
       images += count;
     },
     asked: (offered: readonly unknown[]): Asked => ({
-      ...{ texts, results, lastResult, system, messages, images },
+      texts,
+      results,
+      lastResult,
+      system,
+      messages,
+      images,
       offered: offered.map(String),
     }),
   };

@@ -1,17 +1,5 @@
-import { isCoded, KernelError } from '../../kernel/index.ts';
-
-/** What a client is told where it is refused. */
-export interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** An error that is the client's to know: it goes out as it is, and is no error of ours. */
-export function fault(status: number, code: string, message: string, headers?: Refusal['headers']): KernelError & Refusal {
-  return Object.assign(new KernelError(code, message), { status, ...(headers && { headers }) });
-}
+import { isCoded } from '../../kernel/index.ts';
+import type { Refusal } from './contract.ts';
 
 const notNow = new Set(['NOT_LIVE', 'CANDIDATE_DROPPED']);
 

@@ -1,0 +1,33 @@
+import type { Leasable } from '../../kernel/index.ts';
+import type { Events } from '../events/contract.ts';
+import type { Client } from '../gateway/contract.ts';
+
+type Watch = ReturnType<Events['watch']>;
+
+/** Which client watches what; one watch each. A lease: sockets outlive reloads, so what they watch does too. */
+export interface Watches extends Leasable {
+  start(client: Client, events: Events, filter: Parameters<Events['watch']>[0]): Pick<Watch, 'cursor' | 'missed'>;
+  stop(client: Client): boolean;
+}
+
+export function openWatches(): Watches {
+  const watches = new Map<string, Watch>();
+  const stop = (id: string) => {
+    watches.get(id)?.stop();
+    return watches.delete(id);
+  };
+  return {
+    start(client, events, filter) {
+      if (!stop(client.id)) client.signal.addEventListener('abort', () => stop(client.id), { once: true });
+      const watch = events.watch(filter, (event) => client.send('live', event));
+      if (client.signal.aborted) watch.stop();
+      else watches.set(client.id, watch);
+      return { cursor: watch.cursor, missed: watch.missed };
+    },
+    stop: (client) => stop(client.id),
+    resume() {}, // holds nothing of the outside world
+    async [Symbol.asyncDispose]() {
+      for (const id of watches.keys()) stop(id);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Interface } from 'node:readline/promises';
+import type { Question } from '../approvals/contract.ts';
+import type { Link } from './link.ts';
+import { bold, dim, plain } from './terminal.ts';
+import type { TurnView } from './turn.ts';
+
+/** Puts approvals to the person at the terminal, one by one. Only `y` is a yes; an answer from elsewhere takes the question back. */
+export function askingView(link: Link, terminal: () => Interface, write: (text: string) => void): TurnView {
+  const open = new Map<string, AbortController>();
+  let last: Promise<unknown> = Promise.resolve();
+  const ask = async (question: Question, { signal }: AbortController) => {
+    signal.throwIfAborted();
+    write(`\n${textOf(question)}\n`);
+    const answer = await terminal().question(`Allow "${plain(question.tool)}"? (y/N) `, { signal });
+    open.delete(question.id);
+    const isYes = /^y(es)?$/i.test(answer.trim());
+    await link.current?.call('approvals.answer', { id: question.id, answer: isYes ? 'once' : 'deny' });
+  };
+  return {
+    approval_requested({ question }) {
+      const taken = new AbortController();
+      open.set(question.id, taken);
+      // A question that is taken back, or a lost connection: the turn itself tells what became of it.
+      last = last.then(() => ask(question, taken)).catch(() => {});
+    },
+    approval_resolved({ id, answer, by }) {
+      const taken = open.get(id);
+      if (!taken) return;
+      open.delete(id);
+      taken.abort();
+      write(dim(`\n${plain(answer)} (${plain(by)})\n`));
+    },
+  };
+}
+
+function textOf({ tool, what, why, cwd, agent }: Question): string {
+  const where = `agent ${plain(agent)}${cwd ? `, in ${plain(cwd)}` : ''}`;
+  return `${bold(plain(tool))} ${dim(`(${where}, ${plain(why)})`)}\n    ${plain(what)}`;
+}

@@ -1,0 +1,92 @@
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../kernel/index.ts';
+import type { CommandHost, RunCommand } from './contract.ts';
+import { exitCodes } from './exit.ts';
+import { findGateway, isAlive, reach } from './reach.ts';
+import type { Status } from './status.ts';
+import { bold, dim, oneLine } from './terminal.ts';
+
+interface Finding {
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly what: string;
+  /** What was found, and what to do where it is not well. */
+  readonly text: string;
+}
+
+type Check = (host: CommandHost) => readonly Finding[] | Promise<readonly Finding[]>;
+
+/** `instar doctor`: each finding with what to do about it; exits with 1 where something fails. */
+export const run: RunCommand = async (argv, host) => {
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
+  const findings: Finding[] = [];
+  for (const [what, check] of Object.entries(checks)) {
+    const found = await Promise.try(check, host).catch((cause) => [finding('fail', what, messageOf(cause))]);
+    if (!values.json) for (const one of found) console.log(lineOf(one));
+    findings.push(...found);
+  }
+  if (values.json) console.log(JSON.stringify(findings));
+  return findings.some(({ state }) => state === 'fail') ? exitCodes.failed : 0;
+};
+
+const finding = (state: Finding['state'], what: string, text: string): Finding => ({ state, what, text });
+
+const lineOf = ({ state, what, text }: Finding) =>
+  `${state === 'ok' ? dim(state.padEnd(4)) : bold(state.padEnd(4))}  ${what.padEnd(8)}  ${oneLine(text, 400)}`;
+
+const checks: Readonly<Record<string, Check>> = {
+  node: () => [finding('ok', 'node', process.version)],
+  home: ({ home }) => {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    accessSync(home, constants.W_OK);
+    const open = (statSync(home).mode & 0o077) !== 0;
+    const mend = `${home} can be read by others of this machine; run "chmod 700 ${home}"`;
+    return [open ? finding('warn', 'home', mend) : finding('ok', 'home', home)];
+  },
+  async config({ configFile, env, readConfig }) {
+    if (!configFile) return [finding('ok', 'config', 'none: everything has its default')];
+    const { problems, place } = await readConfig(configFile, env);
+    if (problems.length === 0) return [finding('ok', 'config', configFile)];
+    return problems.map(({ path, message }) => finding('fail', 'config', `${place(path)} ${path}: ${message}`));
+  },
+  async lock({ home, readHolder }) {
+    const holder = await readHolder(home);
+    if (!holder) return [finding('ok', 'lock', 'free: no gateway runs')];
+    const { pid, mode, started } = holder;
+    if (isAlive(pid)) return [finding('ok', 'lock', `held by a ${mode} (pid ${pid}, since ${started})`)];
+    return [finding('warn', 'lock', `process ${pid} ended without a goodbye; the next start takes over by itself`)];
+  },
+  async port(host) {
+    const found = await findGateway(host);
+    found?.client.close();
+    return [found ? finding('ok', 'port', `the gateway answers at ${found.client.url}`) : await portFree(await wantedPort(host))];
+  },
+  /** Only a generation knows whether every plugin is content with its config: ask the running one, else build one. */
+  async plugins(host) {
+    const reached = await reach(host);
+    const { inspection, report } = await reached.client.call<Status>('status').finally(reached.leave);
+    const live = finding('ok', 'plugins', `${inspection.instances.length} are live`);
+    const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
+    const model = report.find(({ label }) => label === 'model');
+    const state = model?.value.startsWith('demo') ? 'warn' : 'ok';
+    return [live, ...left, ...(model ? [finding(state, 'model', model.value)] : [])];
+  },
+};
+
+async function wantedPort({ configFile, env, readConfig }: CommandHost): Promise<number> {
+  const { values } = await readConfig(configFile, env);
+  const { port } = (values.gateway ?? {}) as { port?: unknown };
+  return typeof port === 'number' ? port : 18_789;
+}
+
+function portFree(port: number): Promise<Finding> {
+  const { promise, resolve } = Promise.withResolvers<Finding>();
+  const server = createServer();
+  const mend = `another program listens on 127.0.0.1:${port}; find it with "lsof -i :${port}", or set gateway.port`;
+  server.once('error', (cause: NodeJS.ErrnoException) => {
+    resolve(finding('fail', 'port', cause.code === 'EADDRINUSE' ? mend : messageOf(cause)));
+  });
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve(finding('ok', 'port', `127.0.0.1:${port} is free`))));
+  return promise;
+}

@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+import type { Inspection, ReportLine } from '../../kernel/index.ts';
+import type { RunCommand } from './contract.ts';
+import { exitCodes } from './exit.ts';
+import { findGateway } from './reach.ts';
+import { bold, columns, dim, oneLine } from './terminal.ts';
+
+/** What the gateway's method `status` answers. */
+export interface Status {
+  readonly inspection: Inspection;
+  readonly report: readonly ReportLine[];
+  readonly active: readonly { readonly sessionKey: string; readonly state?: string; readonly since: number }[];
+}
+
+/** `instar status`: asks the running gateway; exits with 1 where none runs. */
+export const run: RunCommand = async (argv, host) => {
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
+  const found = await findGateway(host);
+  if (!found) {
+    if (values.json) console.log(JSON.stringify({ running: false, home: host.home }));
+    else console.error(`instar: no gateway runs on ${host.home}; "instar start" runs one`);
+    return exitCodes.failed;
+  }
+  const status = await found.client.call<Status>('status');
+  found.client.close();
+  if (values.json) console.log(JSON.stringify({ running: true, ...found.holder, ...status }));
+  else console.log(show(status, found.holder));
+  return 0;
+};
+
+function show({ inspection, report, active }: Status, { pid, started }: { readonly pid: number; readonly started: string }) {
+  const { generation, retiring, instances, leftOut } = inspection;
+  const older = retiring.map((one) => `${one.generation} (${one.runs} runs)`).join(', ');
+  const facts = [
+    ...report,
+    { label: 'process', value: `${pid}, since ${started}` },
+    { label: 'generation', value: `${generation}, ${instances.length} plugins${older && `; ending: ${older}`}` },
+    { label: 'turns', value: active.length ? active.map(turnLine).join('; ') : 'none' },
+  ];
+  const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 90) }));
+  const missing = leftOut.map(({ plugin, code, why }) => ({ label: plugin, value: `${code}: ${oneLine(why, 200)}` }));
+  const parts = [columns(facts), `${dim('plugins')}\n${columns(plugins)}`];
+  return [...parts, ...(missing.length ? [`${bold('left out')}\n${columns(missing)}`] : [])].join('\n');
+}
+
+const turnLine = ({ sessionKey, state = 'running', since }: Status['active'][number]) =>
+  `${sessionKey} (${state}, ${Math.round((Date.now() - since) / 1000)} s)`;

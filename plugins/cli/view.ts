@@ -1,0 +1,60 @@
+import type { TurnEvents } from '../chat/contract.ts';
+import { bold, dim, oneLine, plain } from './terminal.ts';
+import type { TurnView } from './turn.ts';
+
+type Write = (text: string) => void;
+
+/** Prints a turn as it happens: the text as it comes, tool calls as a line each. */
+export function turnView(write: Write): TurnView {
+  /** What was written of each text, by message and part: the stream may skip, the end of the message may not. */
+  const written = new Map<string, string>();
+  let atLineStart = true;
+  const put = (text: string) => {
+    if (!text) return;
+    write(plain(text));
+    atLineStart = text.endsWith('\n');
+  };
+  const line = (text: string) => {
+    if (!atLineStart) write('\n');
+    write(`${text}\n`);
+    atLineStart = true;
+  };
+  const putText = (messageId: string, index: number, text: string) => {
+    const key = `${messageId}/${index}`;
+    const before = written.get(key) ?? '';
+    written.set(key, before + text);
+    put(text);
+  };
+  return {
+    message_update({ messageId, kind, index, delta }) {
+      if (kind === 'text') putText(messageId, index, delta);
+    },
+    message_end({ messageId, message }) {
+      if (message.role !== 'assistant') return;
+      for (const [index, part] of message.content.entries()) {
+        const before = written.get(`${messageId}/${index}`) ?? '';
+        if (part.type === 'text' && part.text.startsWith(before)) putText(messageId, index, part.text.slice(before.length));
+      }
+      if (!atLineStart) put('\n');
+    },
+    tool_execution_start: ({ name, args }) => line(`${dim('>')} ${bold(plain(name))} ${dim(argumentsOf(args))}`),
+    tool_execution_end: ({ result, ms }) => line(dim(`  ${result.isError ? 'failed: ' : ''}${resultOf(result)} (${Math.round(ms)} ms)`)),
+    agent_end() {
+      if (!atLineStart) put('\n');
+    },
+  };
+}
+
+function argumentsOf(args: unknown): string {
+  if (typeof args !== 'object' || args === null) return oneLine(String(args ?? ''));
+  return oneLine(
+    Object.values(args)
+      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .join(' '),
+  );
+}
+
+function resultOf({ content }: TurnEvents['tool_execution_end']['result']): string {
+  const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.mimeType}]`)).join(' ');
+  return oneLine(text) || 'done';
+}

@@ -1,0 +1,45 @@
+/** Composes `config.schema.json` from what every bundled plugin declares. `npm run schema` writes it; a test finds drift. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pluginsSchema } from '../kernel/host/discovery.ts';
+import type { JsonSchema, Plugin } from '../kernel/index.ts';
+import { pathOf, withFragments } from '../kernel/ownership.ts';
+
+type Node = Record<string, unknown> & { properties: Record<string, Node> };
+
+export const schemaFile = join(import.meta.dirname, 'config.schema.json');
+
+export async function configSchema(): Promise<string> {
+  const plugins = await bundledPlugins();
+  const root = object({ $schema: { type: 'string' }, plugins: structuredClone(pluginsSchema) });
+  const entries = object(Object.fromEntries(plugins.map((plugin) => [plugin.name, entryOf(plugin)])));
+  (root.properties.plugins as Node).properties.entries = { ...entries, description: 'By plugin name', additionalProperties: entry({}) } as Node;
+  const owners = plugins.filter((plugin) => plugin.config).sort((a, b) => pathOf(a).length - pathOf(b).length); // parents first
+  for (const plugin of owners) place(root, pathOf(plugin).split('.'), composed(plugin, plugins));
+  const head = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Instar config', ...root };
+  return `${JSON.stringify(head, null, 1)}\n`;
+}
+
+async function bundledPlugins(): Promise<Plugin[]> {
+  const folder = join(import.meta.dirname, '../plugins');
+  const names = readdirSync(folder).sort();
+  const modules = names.map((name) => import(join(folder, name, 'index.ts')) as Promise<{ default: Plugin }>);
+  return (await Promise.all(modules)).map((module) => module.default);
+}
+
+const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties }) as unknown as Node;
+const entry = (config: object) => object({ enabled: { type: 'boolean', default: true }, config });
+const entryOf = (plugin: Plugin) => ({ ...entry({}), description: plugin.description });
+const composed = (plugin: Plugin, owners: readonly Plugin[]): JsonSchema => withFragments(plugin.config?.schema ?? {}, owners);
+
+/** Puts a plugin's schema where its values lie; a path of another plugin leads there. */
+function place(root: Node, [key = '', ...rest]: readonly string[], schema: JsonSchema) {
+  root.properties ??= {};
+  if (rest.length === 0) root.properties[key] = { ...structuredClone(schema) } as Node;
+  else place((root.properties[key] ??= object({})), rest, schema);
+}
+
+if (import.meta.main) {
+  writeFileSync(schemaFile, await configSchema());
+  console.log(`wrote ${schemaFile}`);
+}

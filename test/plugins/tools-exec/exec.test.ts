@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import toolsExec from '../../../plugins/tools-exec/index.ts';
+import toolsFs from '../../../plugins/tools-fs/index.ts';
+import { allowAll, textOf, toolbench } from '../../support/toolbench.ts';
+
+const full = { tools: { exec: { security: 'full' } } };
+const boot = (options = {}) => toolbench([toolsFs, toolsExec, allowAll], full, options);
+
+/** Whether a process still runs; one that is dead but not yet reaped does not. */
+function runs(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const outcomes: readonly (readonly [what: string, args: object, text: string | RegExp])[] = [
+  ['the output and the exit code', { command: 'echo out; echo err >&2; exit 3' }, 'out\nerr\n[exit code 3]'],
+  ['a command without output', { command: 'true' }, '[exit code 0]'],
+  ['a last line without an end', { command: 'printf x' }, 'x\n[exit code 0]'],
+  ['bash, not only sh', { command: 'a=(1 2 3); echo ${#a[@]} <(true) | cut -d" " -f1' }, '3\n[exit code 0]'],
+  ['writes to /dev/stderr and /dev/stdout', { command: 'echo a >/dev/stderr; echo b >/dev/stdout' }, 'a\nb\n[exit code 0]'],
+  ['no input to wait for', { command: 'cat' }, '[exit code 0]'],
+  ['the workspace as folder', { command: 'basename "$PWD"' }, 'workspace\n[exit code 0]'],
+  ['a folder in the workspace', { command: 'basename "$PWD"', cwd: "it's -here" }, "it's -here\n[exit code 0]"],
+  ['variables', { command: 'echo "$A|$B"', env: { A: "it's $HOME", B: 'x; y' } }, "it's $HOME|x; y\n[exit code 0]"],
+  ['a signal as the shell counts it', { command: 'kill -TERM $$' }, '[exit code 143]'],
+  ['a command that kills its own group', { command: 'kill -KILL 0' }, '[killed]'],
+  ['a syntax error', { command: 'if then' }, /syntax error.*\n.*\n\[exit code 2\]/],
+  ['a here-document', { command: 'cat <<X\nhi\nX' }, 'hi\n[exit code 0]'],
+];
+test.each(outcomes)('SPEC 2.1: exec gives %s', async (_, args, expected) => {
+  await using bench = await boot();
+  await mkdir(join(bench.workspace, "it's -here"), { recursive: true });
+  const shown = textOf(await bench.call('exec', args));
+  expect(shown).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
+});
+
+test('an exit code is no error of the tool, a timeout is', async () => {
+  await using bench = await boot();
+  expect(await bench.call('exec', { command: 'exit 1' })).toMatchObject({ details: { exitCode: 1 } });
+  const late = await bench.call('exec', { command: 'echo begun; sleep 60', timeoutSeconds: 0.3 });
+  expect(late).toMatchObject({ isError: true, details: { timedOut: true } });
+  expect(textOf(late)).toBe('begun\n[stopped after 0.3 s (timeoutSeconds)]');
+});
+
+const secrets = [
+  'OPENAI_API_KEY',
+  'INSTAR_GATEWAY_TOKEN',
+  'MY_SECRET',
+  'DB_PASSWORD',
+  'LC_API_KEY',
+  'BASH_ENV',
+  'LD_PRELOAD',
+  'NODE_OPTIONS',
+];
+
+test('the environment of a command holds no secret and nothing that is not listed', async () => {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: '/home/x',
+    HTTP_PROXY: 'http://proxy',
+    HTTPS_PROXY: 'http://user:leak@proxy',
+    ...Object.fromEntries(['LANG', 'LC_ALL', 'TERM', 'TZ'].map((name) => [name, 'C'])),
+    ...Object.fromEntries(secrets.map((name) => [name, 'leak'])),
+  };
+  await using bench = await boot({ env });
+  const shown = textOf(await bench.call('exec', { command: 'env' }));
+  expect(shown).not.toContain('leak');
+  const names = shown.split('\n').map((line) => line.split('=')[0]);
+  for (const name of ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM', 'TZ', 'HTTP_PROXY']) expect(names).toContain(name);
+});
+
+test('long output keeps its head and its tail, with a visible mark between', async () => {
+  await using bench = await boot();
+  const shown = textOf(await bench.call('exec', { command: 'echo first; seq 1 200000; echo last' }));
+  expect(shown.length).toBeLessThan(31_000);
+  expect(shown).toMatch(/^first\n1\n2\n[^]*\n\[… \d+ characters left out …\]\n[^]*\n200000\nlast\n\[exit code 0\]$/);
+});
+
+test('partial output is shown while the command runs, at most ten times a second', async () => {
+  await using bench = await boot();
+  const updates: string[] = [];
+  const command = 'i=0; while [ $i -lt 60 ]; do echo $i; i=$((i+1)); sleep 0.01; done';
+  const began = performance.now();
+  await bench.call('exec', { command }, { onUpdate: (partial) => updates.push(textOf(partial)) });
+  expect(updates[0]).toMatch(/^0\n/);
+  expect(updates.length).toBeGreaterThan(1);
+  expect(updates.length).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 100));
+});
+
+/** A command whose grandchild writes its id and then lives for long, even if asked to end. */
+const stubborn = 'bash -c "trap \'\' TERM; echo \\$\\$ > pid; exec sleep 300"';
+
+async function begun(workspace: string): Promise<number> {
+  const file = join(workspace, 'pid');
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').trim(), { interval: 10, timeout: 5000 }).toBeTruthy();
+  return Number(await readFile(file, 'utf8'));
+}
+
+test('SPEC 4.6: an abort ends the whole process group within 5 s, even what ignores SIGTERM', async () => {
+  await using bench = await boot();
+  const abort = new AbortController();
+  const call = bench.call('exec', { command: `${stubborn}; true` }, { signal: abort.signal });
+  const pid = await begun(bench.workspace);
+  expect(runs(pid)).toBe(true);
+  const began = performance.now();
+  abort.abort(new Error('stop'));
+  await expect(call).rejects.toThrow('stop');
+  expect(performance.now() - began).toBeLessThan(5000);
+  await expect.poll(() => runs(pid), { interval: 10 }).toBe(false);
+});
+
+test('a polite command is given time to end on an abort', async () => {
+  await using bench = await boot();
+  const abort = new AbortController();
+  const command = "trap 'sleep 0.1; echo bye > bye; exit' TERM; echo $$ > pid; sleep 300 & wait";
+  const call = bench.call('exec', { command }, { signal: abort.signal });
+  await begun(bench.workspace);
+  abort.abort(new Error('stop'));
+  await expect(call).rejects.toThrow('stop');
+  expect(await readFile(join(bench.workspace, 'bye'), 'utf8')).toBe('bye\n');
+});
+
+test.each([
+  ['silent', '(sleep 300 >/dev/null 2>&1 & echo $! > pid); echo done', 'done\n[exit code 0]'],
+  [
+    'holding the output',
+    '(sleep 300 & echo $! > pid); echo done',
+    'done\n[background processes were stopped when the command ended; exit code 0]',
+  ],
+])('SPEC 4.6: a background process left behind, %s, ends with the command', async (_what, command, expected) => {
+  await using bench = await boot();
+  const result = await bench.call('exec', { command });
+  const pid = Number(await readFile(join(bench.workspace, 'pid'), 'utf8'));
+  expect(textOf(result)).toBe(expected);
+  await expect.poll(() => runs(pid), { interval: 10 }).toBe(false);
+});
+
+test('SPEC 4.6: a command dies with a gateway that is killed outright', async () => {
+  await using bench = await boot();
+  await mkdir(bench.workspace, { recursive: true });
+  const spawnFile = join(import.meta.dirname, '../../../plugins/tools-exec/spawn.ts');
+  const gateway = `
+    const { runShell } = await import(${JSON.stringify(spawnFile)});
+    const script = ${JSON.stringify(stubborn)};
+    await runShell({ script, cwd: ${JSON.stringify(bench.workspace)}, env: process.env, timeoutMs: 1e6, signal: new AbortController().signal, onOutput() {} });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', gateway], { stdio: 'inherit' });
+  const pid = await begun(bench.workspace);
+  expect(runs(pid)).toBe(true);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await expect.poll(() => runs(pid), { interval: 10, timeout: 5000 }).toBe(false);
+});
+
+test('a command leaves no process of ours unreaped', async () => {
+  await using bench = await boot();
+  const before = await bench.call('exec', { command: 'ps -eo stat= | grep -c ^Z; true' });
+  for (let i = 0; i < 5; i++) await bench.call('exec', { command: 'echo hi | cat' });
+  expect(await bench.call('exec', { command: 'ps -eo stat= | grep -c ^Z; true' })).toMatchObject({ content: before.content });
+});
+
+const refused: readonly (readonly [what: string, args: object, text: RegExp])[] = [
+  ['a folder outside', { command: 'pwd', cwd: '..' }, /outside the workspace/],
+  ['an absolute folder outside', { command: 'pwd', cwd: '/' }, /outside the workspace/],
+  ['a link that leads outside', { command: 'pwd', cwd: 'out' }, /outside the workspace/],
+  ['a folder that is not there', { command: 'pwd', cwd: '-' }, /does not exist/],
+  ['a file as folder', { command: 'pwd', cwd: 'file' }, /is a file; name a folder/],
+  ['a bad variable name', { command: 'true', env: { 'A=1;x': '' } }, /wrong arguments for exec: env/],
+  ['a field that the tool does not have', { command: 'true', approved: true }, /unknown key "approved"/],
+  ['no command', {}, /"command" is missing/],
+];
+test.each(refused)('S3, S13: exec refuses %s', async (_, args, expected) => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'ln -s / out; touch file' });
+  const result = await bench.call('exec', args);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toMatch(expected);
+});
+
+test('the offered tool costs less than 800 bytes of the request', async () => {
+  await using bench = await boot();
+  const { tools } = await bench.test.kernel.run((run) => run.tools());
+  const { name, description, parameters } = tools.find((tool) => tool.name === 'exec')!;
+  expect(JSON.stringify({ name, description, parameters }).length).toBeLessThan(800);
+});
+
+test('a workspace that cannot be made is one clear error', async () => {
+  await using bench = await boot();
+  await writeFile(bench.workspace, 'a file');
+  expect(textOf(await bench.call('exec', { command: 'true' }))).toMatch(/exec failed: .*EEXIST/);
+});
