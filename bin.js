@@ -6,9 +6,7 @@ import module from 'node:module';
 const needed = 24;
 
 if (Number.parseInt(process.versions.node, 10) < needed) {
-  console.error(
-    `instar needs Node ${needed} or newer, this is ${process.version}: use "npm start" in a clone, or install Node ${needed}`,
-  );
+  console.error(`instar needs Node ${needed} or newer, this is ${process.version}: use "npm start" in a clone, or install Node ${needed}`);
   process.exitCode = 1;
 } else {
   module.enableCompileCache();

@@ -19,8 +19,12 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/browser/**', '**/*.browser.test.ts'],
+          exclude: ['**/node_modules/**', 'test/browser/**', 'test/product/**', '**/*.browser.test.ts'],
         },
+      },
+      {
+        // Each test starts the product as its user does, often more than once.
+        test: { name: 'product', include: ['test/product/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
       },
       {
         test: {

@@ -26,7 +26,7 @@ export interface Context<N extends Needs = Needs, C = unknown> {
   readonly log: Log;
   /** Opens a run on the current generation; valid after this instance is gone. Before the swap it waits for it. */
   readonly run: EnterRun;
-  tap<V, R>(hook: Hook<V, R>, fn: (value: V, run: Run) => R | Promise<R>, options?: TapOptions | number): void;
+  tap<V, const R>(hook: Hook<V, R>, fn: (value: V, run: Run) => R | Promise<R>, options?: TapOptions | number): void;
   provide<T>(token: Service<T>, value: T): void;
   /** A live resource that outlives reloads, shared by key and counted by holders. */
   lease<T extends Leasable>(key: string, create: () => T | Promise<T>): Promise<T>;

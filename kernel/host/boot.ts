@@ -37,7 +37,11 @@ export async function boot(options: BootOptions) {
   let text: ConfigText | undefined;
   let keeper: NodeJS.Timeout | undefined;
   const host: Host = {
-    ...{ home, version, configFile, env, flags },
+    home,
+    version,
+    configFile,
+    env,
+    flags,
     place: (path) => text?.place(path) ?? path,
     announce: (facts) => lock.announce({ version, configFile, ...facts }),
     inspect: () => kernel.inspect(),
@@ -64,7 +68,7 @@ export async function boot(options: BootOptions) {
     const live = await enter(() => readConfig(configFile, env));
     if (configFile && goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live).unref();
   } catch (cause) {
-    notices.push(...faultLines(cause, host.place));
+    notices.push(...faultLines(cause, (path) => host.place(path)));
     for (const message of notices) file.quiet({ level: 'error', message }); // whoever starts us shows them
     const good = isCoded(cause) && cause.code.startsWith('CONFIG_') ? readGood(home, configFile) : undefined;
     const entered = good && (await enter(() => readConfig(configFile, env, good.read)).catch(() => undefined));

@@ -17,7 +17,7 @@ export interface ConfigText {
   /** Variables that are not set. */
   readonly problems: readonly Problem[];
   /** `/home/a/.instar/instar.json5:12:7` of a config path or of its nearest written parent; without a text, the path. */
-  place(path: string): string;
+  readonly place: (path: string) => string;
 }
 
 const maxDepth = 10;

@@ -106,7 +106,7 @@ const sources = {
 
 /** Blanks types out, so that lines and columns stay. Node warns that this is experimental: no matter of the user's. */
 function stripTypes(code: string): string {
-  const warn = process.emitWarning;
+  const warn = process.emitWarning; // oxlint-disable-line typescript/unbound-method -- put back as it was
   process.emitWarning = () => {};
   try {
     return stripTypeScriptTypes(code, { mode: 'strip' });

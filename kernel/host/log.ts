@@ -22,7 +22,8 @@ export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show 
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const size = statSync(file(0), { throwIfNoEntry: false })?.size ?? 0;
-      for (let n = files - 2; n >= 0 && size && size + batch.length > maxBytes; n--) {
+      const isFull = size > 0 && size + batch.length > maxBytes;
+      for (let n = isFull ? files - 2 : -1; n >= 0; n--) {
         if (existsSync(file(n))) renameSync(file(n), file(n + 1));
       }
       appendFileSync(file(0), batch, { mode: 0o600 });

@@ -20,15 +20,14 @@ export function approver(desk: Desk, clock: Clock): Approver {
   return {
     async ask(request, why, run) {
       if (!desk.attended) return { allowed: false, why: nobody };
-      if (why.length > maxChars)
-        return { allowed: false, why: `it has ${why.length} characters, more than a person can judge; do it in smaller steps` };
+      if (why.length > maxChars) return { allowed: false, why: tooLong(why.length) };
       const question = questionOf(request, why, run, clock.now());
       const answered = desk.put(question, run.signal);
       publish(run, 'approval_requested', { question });
       const ending = await answered;
       publish(run, 'approval_resolved', { id: question.id, ...ending });
-      if (ending.answer === 'always')
-        await remember(run.get(Store), { agent: agentOf(run), tool: request.tool.name, what: why }, clock.now());
+      const exactly = { agent: agentOf(run), tool: request.tool.name, what: why };
+      if (ending.answer === 'always') await remember(run.get(Store), exactly, clock.now());
       return { allowed: ending.answer === 'once' || ending.answer === 'always', why: reasonOf(ending) };
     },
   };
@@ -36,7 +35,9 @@ export function approver(desk: Desk, clock: Clock): Approver {
 
 const nobody =
   'a person has to approve this, and nobody is here to do it: no terminal or page is attached. ' +
-  'To let it run unasked, list it in tools.exec.allow (or set tools.exec.security to "full")';
+  'To let a command run unasked, list it in tools.exec.allow (or set tools.exec.security to "full")';
+
+const tooLong = (length: number) => `it has ${length} characters, more than a person can judge; do it in smaller steps`;
 
 function questionOf(request: ToolRequest, what: string, run: Run, now: number): Question {
   const turn = run.find(Turn);

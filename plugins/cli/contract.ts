@@ -30,13 +30,13 @@ export interface Surroundings {
 /** The host side of the process, as bin.js joins it with us. */
 export interface ProcessHost {
   /** Undefined where another process has the state folder. */
-  takeLock(home: string, mode: Holder['mode']): Promise<Lock | undefined>;
+  readonly takeLock: (home: string, mode: Holder['mode']) => Promise<Lock | undefined>;
   /** Who said last that it has the state folder; it may be gone. */
-  readHolder(home: string): Promise<Holder | undefined>;
+  readonly readHolder: (home: string) => Promise<Holder | undefined>;
   /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
-  readConfig(file: string | undefined, env: Surroundings['env']): Promise<ConfigText>;
+  readonly readConfig: (file: string | undefined, env: Surroundings['env']) => Promise<ConfigText>;
   /** A gateway in this process, which takes the lock over; rejects with BOOT_FAILED, a line per fault. */
-  boot(options: BootOptions): Promise<Booted>;
+  readonly boot: (options: BootOptions) => Promise<Booted>;
 }
 
 export interface Holder {
@@ -50,14 +50,14 @@ export interface Holder {
 }
 
 export interface Lock {
-  announce(facts: object): void;
-  release(): void;
+  readonly announce: (facts: object) => void;
+  readonly release: () => void;
 }
 
 export interface ConfigText {
   readonly values: Readonly<Record<string, unknown>>;
   readonly problems: readonly { readonly path: string; readonly message: string }[];
-  place(path: string): string;
+  readonly place: (path: string) => string;
 }
 
 export interface BootOptions extends Surroundings {
@@ -74,9 +74,9 @@ export interface Booted {
   /** What a person must know first, such as that an older config is in use. */
   readonly notices: readonly string[];
   /** Waits for the runs, disposes everything, lets the lock go. */
-  stop(why: string): Promise<void>;
+  readonly stop: (why: string) => Promise<void>;
   /** Ends the runs' signals, so that a stop need not wait for their natural end. */
-  abort(why: string): void;
+  readonly abort: (why: string) => void;
   /** Settles after the stop, with the exit code. */
   readonly stopped: Promise<number>;
 }

@@ -64,13 +64,13 @@ const checks: Readonly<Record<string, Check>> = {
   },
   /** Only a generation knows whether every plugin is content with its config: ask the running one, else build one. */
   async plugins(host) {
-    const reached = await reach(host);
-    const { inspection, report } = await reached.client.call<Status>('status').finally(reached.leave);
+    const { client, leave } = await reach(host);
+    const { inspection, report } = await client.call<Status>('status').finally(() => leave());
     const live = finding('ok', 'plugins', `${inspection.instances.length} are live`);
     const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
     const model = report.find(({ label }) => label === 'model');
-    const state = model?.value.startsWith('demo') ? 'warn' : 'ok';
-    return [live, ...left, ...(model ? [finding(state, 'model', model.value)] : [])];
+    const isReal = model && /^(?!demo\/)[\w.-]+\/\S/.test(model.value);
+    return [live, ...left, ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : [])];
   },
 };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunCommand } from './contract.ts';
 import { exitCodes } from './exit.ts';
-import { bold, dim, plain } from './terminal.ts';
+import { bold, dim, oneLine, plain } from './terminal.ts';
 
 /** `instar logs`: the last lines, and with `--follow` those to come. Reads files: no gateway need run. */
 export const run: RunCommand = async (argv, { home, commands }) => {
@@ -65,15 +65,24 @@ function readFrom(file: string, at: number, length: number): string {
   }
 }
 
-/** A line that is no JSON of ours is shown as it is. */
+/** In short: the whole of a record is in the file, and in `--json`. A line that is no JSON of ours is shown as it is. */
 function readable(line: string): string {
   try {
-    const { time, level, plugin, message, ...facts } = JSON.parse(line) as Record<string, unknown>;
-    const more = Object.keys(facts).length ? ` ${dim(JSON.stringify(facts))}` : '';
-    const from = plugin ? `[${plugin}] ` : '';
+    const { time, level, plugin, message, error, ...facts } = JSON.parse(line) as LogLine;
+    const more = Object.entries({ code: error?.code, ...facts }).filter(([, value]) => value !== undefined);
     const loud = level === 'error' || level === 'warn';
-    return plain(`${time} `) + (loud ? bold(String(level)) : String(level)) + plain(` ${from}${message}`) + more;
+    const head = `${dim(plain(String(time)))} ${loud ? bold(level) : plain(String(level))}`;
+    const tail = more.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ');
+    return `${head} ${plugin ? `[${plain(plugin)}] ` : ''}${oneLine(String(message), 400)} ${dim(oneLine(tail, 200))}`.trimEnd();
   } catch {
     return plain(line);
   }
+}
+
+interface LogLine {
+  readonly time?: string;
+  readonly level?: string;
+  readonly plugin?: string;
+  readonly message?: string;
+  readonly error?: { readonly code?: string };
 }

@@ -13,7 +13,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   const commands = readCommands();
   if (name === '--help' || name === '-h' || name === 'help') return say(help(commands));
   const command = commands.get(name);
-  if (!command) return await unknown(name, commands);
+  if (!command) return unknown(name, commands);
   if (rest.includes('--help') || rest.includes('-h')) return say(`usage: ${command.usage}\n\n${command.summary}`);
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
   const code = await call(command, rest, { ...surroundings(config), ...host, commands });

@@ -10,7 +10,7 @@ export interface Reached {
   readonly client: Client;
   readonly own: Booted | undefined;
   /** Disconnects; an own gateway first lets everybody's turns finish. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
 }
 
 const patienceMs = 30_000;
@@ -21,7 +21,7 @@ const patienceMs = 30_000;
  */
 export async function reach(host: CommandHost): Promise<Reached> {
   const deadline = Date.now() + patienceMs;
-  let refusal: unknown;
+  let refusal: Error | undefined;
   for (;;) {
     using changed = change(host.home);
     try {
@@ -29,7 +29,7 @@ export async function reach(host: CommandHost): Promise<Reached> {
       if (found) return { client: found.client, own: undefined, leave: async () => found.client.close() };
     } catch (error) {
       if (!isCoded(error) || error.code !== 'CLI_REFUSED') throw error;
-      refusal = error;
+      refusal = error as KernelError;
     }
     const lock = await host.takeLock(host.home, 'command');
     if (lock) return await bring(host, lock);

@@ -34,7 +34,8 @@ export async function converse(link: Link, terminal: Interface, ask: Omit<Ask, '
     const line = typed.trim();
     if (line === '/exit') break;
     if (line === '/stop') running?.abort();
-    else if (line) last = last.then(() => obey(line)).catch((error) => say(errorLine(error)));
+    if (line === '/stop') continue; // its turn ends with a prompt of its own
+    if (line) last = last.then(() => obey(line)).catch((error) => say(errorLine(error)));
     void last.then(() => terminal.prompt());
   }
   await last;

@@ -44,7 +44,7 @@ async function whoHolds({ home, readHolder }: CommandHost): Promise<string> {
   if (!holder) return `another process is starting on ${home}; wait for it, or set INSTAR_HOME to another folder`;
   const { pid, mode, url, started } = holder;
   const end = mode === 'command' ? 'it leaves by itself' : 'end it with "instar stop", or set INSTAR_HOME to another folder';
-  return `${home} is in use by a ${mode}${url ? ` at ${String(url)}` : ''} (pid ${pid}, since ${started}); ${end}`;
+  return `${home} is in use by a ${mode}${typeof url === 'string' ? ` at ${url}` : ''} (pid ${pid}, since ${started}); ${end}`;
 }
 
 async function block({ version, configFile }: Surroundings, entered: Run): Promise<string> {

@@ -1,9 +1,7 @@
 import { styleText } from 'node:util';
 
 /** Untrusted text as a terminal may show it: nothing in it moves the cursor, colours, or hides what it says. */
-export const plain = (text: string) =>
-  // eslint-disable-next-line no-control-regex
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\u{fffd}');
+export const plain = (text: string) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\u{fffd}');
 
 export const oneLine = (text: string, width = 100) => {
   const line = plain(text.replace(/\s+/g, ' ').trim());

@@ -61,7 +61,10 @@ async function follow(client: Client, sending: Sending, view: TurnView): Promise
   let runId: string | undefined;
   let started: TurnEvents['agent_start'] | undefined;
   const take = (event: LiveEvent) => {
-    if (itemId === undefined) return void early.push(event);
+    if (itemId === undefined) {
+      early.push(event);
+      return;
+    }
     const { type, data } = event as { type: keyof TurnEvents; data: { itemId?: string; question?: unknown } };
     if (type === 'agent_start' && data.itemId === itemId) {
       runId = event.runId;

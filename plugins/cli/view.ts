@@ -46,7 +46,7 @@ export function turnView(write: Write): TurnView {
 }
 
 function argumentsOf(args: unknown): string {
-  if (typeof args !== 'object' || args === null) return oneLine(String(args ?? ''));
+  if (typeof args !== 'object' || args === null) return oneLine(JSON.stringify(args) ?? '');
   return oneLine(
     Object.values(args)
       .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))

@@ -51,6 +51,11 @@ export function openClients(invoke: Invoke): Clients {
     }
   };
 
+  const stopPings = () => {
+    clearInterval(pings);
+    pings = undefined;
+  };
+
   const endOld = ({ socket, tokenId }: Connection) => {
     if (only !== undefined && tokenId !== only) socket.close(closeCodes.tokenReplaced, 'the token was replaced');
   };
@@ -69,6 +74,7 @@ export function openClients(invoke: Invoke): Clients {
     pings ??= setInterval(ping, limits.pingMs).unref();
     socket.on('close', () => {
       connections.delete(connection);
+      if (connections.size === 0) stopPings();
       gone.abort(new Error('the client closed its socket'));
     });
     socket.on('error', () => {}); // a broken frame or socket: ws closes it, and `close` follows
@@ -89,7 +95,7 @@ export function openClients(invoke: Invoke): Clients {
       for (const connection of connections) endOld(connection);
     },
     async close() {
-      clearInterval(pings);
+      stopPings();
       await Promise.all([...connections].map(({ socket }) => sayGoodbye(socket)));
     },
   };

@@ -1,4 +1,4 @@
-import { Host, KernelError, nearest, type Run } from '../../kernel/index.ts';
+import { Host, KernelError, nearest, type LeftOut, type Run } from '../../kernel/index.ts';
 import { configuredModels, type Providers } from './config.ts';
 import { ModelCatalog, type Model } from './contract.ts';
 import type { LocalServer } from './detect.ts';
@@ -12,6 +12,7 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
   const [first] = configured.values().flatMap((models) => models.values());
   // One object per model: adapters keep what they derive from it.
   const assumed = new Map<string, Model>();
+  let out: readonly LeftOut[] | undefined;
 
   function ofKnown(provider: string, id: string): Model | undefined {
     const entry = known.find((each) => each.id === provider);
@@ -23,6 +24,13 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
       assumed.set(ref, (model = modelOf(entry, id)));
     }
     return model;
+  }
+
+  /** Why a provider's block is not part of this generation. Its config is what this instance was made of: it stays so. */
+  function leftOut(run: Run, provider: string): LeftOut | undefined {
+    out ??= run.get(Host).inspect().leftOut;
+    const paths = [`models.providers.${provider}`, `models.providers[${JSON.stringify(provider)}]`];
+    return out.find(({ plugin }) => paths.includes(plugin));
   }
 
   async function list(run: Run): Promise<readonly Model[]> {
@@ -47,36 +55,25 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
       return named.length === 1 ? named[0] : undefined;
     }
     const isIt = (each: Model) => each.provider === provider && each.id === id;
-    if (leftOut(run, provider)) return undefined;
-    return found()?.models.find(isIt) ?? (await run.call(ModelCatalog, [])).find(isIt) ?? ofKnown(provider, id);
+    const brought = found()?.models.find(isIt) ?? (await run.call(ModelCatalog, [])).find(isIt);
+    // A faulty block must not end in another server of the same name.
+    return brought ?? (leftOut(run, provider) ? undefined : ofKnown(provider, id));
   }
 
   async function unknown(run: Run, ref: string, provider: string, id: string): Promise<never> {
-    const block = configured.get(provider);
-    const out = leftOut(run, provider);
-    const why = block
-      ? `models.providers.${provider}.models lists no "${id}"`
-      : out
-        ? `the provider's block was left out (${out.why})`
-        : provider
-          ? `there is no provider "${provider}" in models.providers`
-          : 'a model is named as <provider>/<id>';
-    const near = nearest(
-      ref,
-      (await list(run)).map((each) => `${each.provider}/${each.id}`),
-    );
-    const next = near ? `did you mean "${near}"?` : 'see "instar models" for those there are';
-    throw new KernelError('MODEL_UNKNOWN', `no model "${ref}": ${why}; ${next}`);
+    const listed = (await list(run)).map((each) => `${each.provider}/${each.id}`);
+    const near = nearest(ref, listed);
+    const next = near ? `did you mean "${near}"?` : `there are ${listed.slice(0, 5).join(', ') || 'none'}`;
+    throw new KernelError('MODEL_UNKNOWN', `no model "${ref}": ${reason(run, provider, id)}; ${next}`);
+  }
+
+  function reason(run: Run, provider: string, id: string): string {
+    if (provider === '') return 'a model is named as <provider>/<id>';
+    if (configured.has(provider)) return `models.providers.${provider}.models lists no "${id}"`;
+    const faulty = leftOut(run, provider);
+    if (faulty) return `the provider's block was left out (${faulty.why})`;
+    return `there is no provider "${provider}" in models.providers`;
   }
 
   return { first, list, resolve, ofKnown };
-}
-
-/** Why a provider's block is not part of this generation, if it is not. */
-function leftOut(run: Run, provider: string) {
-  const paths = [`models.providers.${provider}`, `models.providers[${JSON.stringify(provider)}]`];
-  return run
-    .get(Host)
-    .inspect()
-    .leftOut.find(({ plugin }) => paths.includes(plugin));
 }

@@ -1,9 +1,10 @@
 import { Host, KernelError, type Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
 import type { Catalog } from './catalog.ts';
-import { ModelCatalog, type ModelChoice } from './contract.ts';
+import { ModelCatalog, type Model, type ModelChoice } from './contract.ts';
 import type { LocalServer } from './detect.ts';
 import { envKey, hosted } from './known.ts';
+import { whereIs } from './whereabouts.ts';
 
 const choose = 'set agents.defaults.model to choose';
 
@@ -16,10 +17,19 @@ export async function choiceOf(
 ): Promise<ModelChoice> {
   if (asked) return { model: await catalog.resolve(run, asked), why: 'asked for by name' };
   const named = configuredRef(run, agentId);
-  if (named) return { model: await catalog.resolve(run, named.ref), why: `named in ${named.place}` };
-  if (catalog.first) return { model: catalog.first, why: `the first in ${run.get(Host).place('models.providers')}; ${choose} another` };
+  if (named) return because(await catalog.resolve(run, named.ref), () => `named in ${whereIs(run, named.path)}`);
+  const { first } = catalog;
+  if (first) return because(first, () => `the first in ${whereIs(run, 'models.providers')}; ${choose} another`);
   return byKey(run, catalog) ?? (await byServer(found)) ?? (await byPlugin(run));
 }
+
+/** The reason is made when somebody reads it: a turn does not. */
+const because = (model: Model, why: () => string): ModelChoice => ({
+  model,
+  get why() {
+    return why();
+  },
+});
 
 /** Whether anything but a local server or the last resort can answer for every agent: then nothing is looked for. */
 export function isSettled(run: Run, catalog: Catalog): boolean {
@@ -28,14 +38,13 @@ export function isSettled(run: Run, catalog: Catalog): boolean {
   return agents !== undefined && agents.ids.length > 0 && agents.ids.every((id) => configuredRef(run, id));
 }
 
-function configuredRef(run: Run, agentId: string): { readonly ref: string; readonly place: string } | undefined {
+function configuredRef(run: Run, agentId: string): { readonly ref: string; readonly path: string } | undefined {
   const agents = run.find(Agents);
   const value = agents?.field<string | { readonly primary?: string }>(agentId, 'model');
   const ref = typeof value === 'string' ? value : value?.primary;
   if (!agents || !ref) return undefined;
   const own = agents.own(agentId)?.model !== undefined;
-  const path = own ? `agents.list[${agents.ids.indexOf(agentId)}].model` : 'agents.defaults.model';
-  return { ref, place: run.get(Host).place(path) };
+  return { ref, path: own ? `agents.list[${agents.ids.indexOf(agentId)}].model` : 'agents.defaults.model' };
 }
 
 function byKey(run: Run, catalog: Catalog): ModelChoice | undefined {

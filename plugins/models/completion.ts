@@ -3,6 +3,7 @@ import type { Usage } from '../sessions/contract.ts';
 import { AdapterFor, attemptOf, type Attempt, type Model, type ModelEvent, type ModelReply, type ModelRequest } from './contract.ts';
 import { explain, type Advice } from './failure.ts';
 import { envKey, known, type KnownProvider } from './known.ts';
+import { whereIs } from './whereabouts.ts';
 
 /** The keys of the newest config, in a lease: a rotated key is used by runs in flight, a removed one is not. */
 export interface Keys {
@@ -18,7 +19,7 @@ export async function completeOnce(
 ): Promise<ModelReply> {
   const { model } = request;
   const provider = knownOf(model);
-  const apiKey = keys.table.get(model.provider) ?? (provider && envKey(provider, run.get(Host).env)?.value);
+  const apiKey = keys.table.get(model.provider) || (provider && envKey(provider, run.get(Host).env)?.value);
   const attempt = await tryOnce(run, { ...request, apiKey }, on, provider);
   const message = { ...attempt.message, usage: priced(attempt.message.usage, model.cost) };
   if (!attempt.failure) return { message };
@@ -48,10 +49,7 @@ const knownOf = (model: Model) =>
 function adviceOf(run: Run, model: Model, keys: Keys, provider: KnownProvider | undefined): Advice {
   const path = `models.providers.${model.provider}`;
   const configured = keys.table.has(model.provider);
-  const at = (field: string) => {
-    const place = run.get(Host).place(`${path}.${field}`);
-    return place === `${path}.${field}` ? place : `${path}.${field} (${place})`;
-  };
+  const at = (field: string) => whereIs(run, `${path}.${field}`);
   const variables = provider?.keys.join(' or ');
   return {
     url: configured ? at('baseUrl') : `the network's way to ${URL.parse(model.baseUrl)?.origin ?? model.baseUrl}`,

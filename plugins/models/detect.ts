@@ -79,13 +79,13 @@ const probes: Readonly<Record<keyof typeof localServers, Probe>> = {
   },
 };
 
-/** The first local server, in the fixed order, that has a model to offer. All are asked at once. */
+/** The first local server, in the fixed order, that has a model to offer. All are asked at once; odd answers are none. */
 export async function detectLocal(
   signal: AbortSignal,
   servers: Readonly<Record<keyof typeof localServers, KnownProvider>> = localServers,
 ): Promise<LocalServer | undefined> {
   const names = Object.keys(probes) as (keyof typeof localServers)[];
-  const answers = await Promise.all(names.map((name) => look(servers[name], probes[name], signal)));
+  const answers = await Promise.all(names.map((name) => look(servers[name], probes[name], signal).catch(() => undefined)));
   return answers.find((answer) => answer !== undefined);
 }
 

@@ -11,6 +11,7 @@ import { detectLocal, type LocalServer } from './detect.ts';
 interface Shared extends Leasable {
   readonly keys: Keys;
   found: LocalServer | undefined;
+  /** Of the newest instance: each looks once if it must, after the swap or when a turn needs it. */
   looking: Promise<void> | undefined;
 }
 
@@ -34,8 +35,13 @@ export default definePlugin({
     const state = await ctx.lease('models', shared);
     const models = catalog(providers, () => state.found);
     const keys = new Map(Object.entries(providers).map(([name, { apiKey }]) => [name, apiKey]));
+    const mayLook = host.env['INSTAR_NO_DETECT'] !== '1';
+    const look = () =>
+      (state.looking ??= detectLocal(ctx.signal).then((server) => {
+        state.found ??= server;
+      }));
     const found = async () => {
-      await state.looking;
+      if (mayLook) await look();
       return state.found;
     };
 
@@ -53,14 +59,8 @@ export default definePlugin({
     ctx.onLive(async () => {
       // At the swap and not before: a candidate that is dropped has no say in the keys of those that run.
       state.keys.table = keys;
-      if (state.found || host.env['INSTAR_NO_DETECT'] === '1') return;
-      const looking = ctx
-        .run(async (run) => {
-          if (!isSettled(run, models)) state.found = await detectLocal(ctx.signal);
-        })
-        .finally(() => (state.looking = undefined));
-      state.looking = looking;
-      await looking;
+      if (!state.found) state.looking = undefined;
+      if (mayLook && !(await ctx.run((run) => isSettled(run, models)))) await look();
     });
   },
 });

@@ -14,16 +14,19 @@ export type Outcome = { readonly text: string; readonly finish: 'stop' | 'length
 
 export function outcomeOf({ payloads, meta }: Delivery): Outcome {
   const { usage, stopReason, error, runId } = meta as Meta;
-  if (error) return { error: apiError(error.code, runId ? `${error.message} (run ${runId})` : error.message) };
+  if (error) return { error: apiError(error.code, runId ? `${error.message} (run ${runId})` : error.message, passedOn(error.status)) };
   const text = payloads.flatMap((payload) => (payload.isReasoning || !payload.text ? [] : [payload.text])).join('\n\n');
   if (!text && stopReason === 'aborted') return { error: apiError('turn_stopped', 'the turn was stopped before it answered', 503) };
   return { text, finish: stopReason === 'length' ? 'length' : 'stop', usage: usageOf(usage) };
 }
 
+/** A limit or an outage is the client's to wait for; that a provider refused *our* key says nothing of the client's. */
+const passedOn = (status: number | undefined) => (status === 429 || status === 503 ? status : undefined);
+
 interface Meta {
   readonly usage?: Usage;
   readonly stopReason?: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string; readonly status?: number };
   readonly runId?: string;
 }
 

@@ -65,7 +65,7 @@ const ended = (message: AssistantMessage, usage: Usage): TurnOutcome => ({
 function failed(input: TurnInput, message: AssistantMessage, failure: NonNullable<ModelReply['failure']>, usage: Usage): TurnOutcome {
   if (failure.code === 'MODEL_ABORTED') return { payloads: payloadsOf(message), usage, stopReason: 'aborted', final: message };
   const text = `${failure.message} [${failure.code}, ${input.turn.runId}]`;
-  const error = { code: failure.code, message: failure.message };
+  const error = { code: failure.code, message: failure.message, ...(failure.status && { status: failure.status }) };
   return { payloads: [...payloadsOf(message), { text, isError: true }], usage, stopReason: 'error', error, final: message };
 }
 

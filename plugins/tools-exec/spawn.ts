@@ -26,8 +26,8 @@ export interface Ended {
 
 /** From SIGTERM to SIGKILL. */
 const graceMs = 2_000;
-/** How long background processes may go on writing once the command itself has ended. */
-const leftoverMs = 200;
+/** How long the output may stay open once the command itself has ended: longer, and something is left behind. */
+const leftoverMs = 1_000;
 
 /**
  * Supervises the command inside its own process group. Descriptor 3 is held open by this process alone: when the
@@ -68,11 +68,15 @@ async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
   using undo = new DisposableStack();
   const later = (ms: number, work: () => void) => void undo.adopt(setTimeout(work, ms), clearTimeout);
   const kill = () => signalGroup(child, 'SIGKILL');
+  // Ours in the group, the `cat` of the output too, stand SIGTERM: what was written is still read.
+  const end = () => {
+    signalGroup(child, 'SIGTERM');
+    later(graceMs, kill);
+  };
   const stop = (why: Ended['why']) => {
     if (ended.why !== 'ended' || ended.exitCode !== undefined) return;
     ended.why = why;
-    signalGroup(child, 'SIGTERM');
-    later(graceMs, kill);
+    end();
   };
   later(job.timeoutMs, () => stop('timeout'));
   undo.use(onAbort(job.signal, () => stop('aborted')));
@@ -82,16 +86,17 @@ async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
       ended.exitCode = exitCode;
       later(leftoverMs, () => {
         ended.leftovers = true;
-        kill();
+        end();
       });
     },
     done: kill,
   });
   const [exited, drained] = [happening(child, 'exit'), happening(output, 'close')];
   await exited;
-  // Whoever left the group may hold the pipe for ever.
-  await Promise.race([drained, pause(leftoverMs, undefined, { ref: false })]);
-  for (const stream of [output, lifeline, status]) stream.destroy();
+  lifeline.destroy();
+  // Only our `cat` holds the output by now; a command that managed to kill all of ours but that must not hang the turn.
+  await Promise.race([drained, pause(graceMs, undefined, { ref: false })]);
+  for (const stream of [output, status]) stream.destroy();
   return ended;
 }
 
@@ -100,6 +105,7 @@ const happening = (emitter: EventEmitter, event: string) => new Promise<void>((h
 
 function onAbort(signal: AbortSignal, work: () => void): Disposable {
   signal.addEventListener('abort', work, { once: true });
+  if (signal.aborted) work();
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', work) };
 }
 

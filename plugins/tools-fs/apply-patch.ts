@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
-import { defineTool, KernelError, text, type Tool } from '../../kernel/index.ts';
+import { defineTool, isCoded, KernelError, text, type Tool } from '../../kernel/index.ts';
 import { type FileChange, parsePatch } from './patch.ts';
 import { applyHunks } from './patch-hunks.ts';
-import type { Fence } from './path-guard.ts';
+import { type Fence, openUnder } from './path-guard.ts';
 import { type Expected, type Staged, stageRemoval, stageWrite } from './staged-file.ts';
 import { readTextFile } from './text-file.ts';
 import { fenceOf } from './workspace.ts';
@@ -48,8 +48,12 @@ interface Step {
 
 async function planOf(fence: Fence, change: FileChange): Promise<Plan> {
   const { path } = change;
-  if (change.kind === 'delete') return { summary: `Deleted ${path}`, steps: [{ path, expected: 'anything' }] };
+  if (change.kind === 'delete') {
+    await using _ = await stageRemoval(fence, path, 'anything');
+    return { summary: `Deleted ${path}`, steps: [{ path, expected: 'anything' }] };
+  }
   if (change.kind === 'add') {
+    await requireAbsent(fence, path);
     const content = change.lines.map((line) => `${line}\n`).join('');
     return { summary: `Added ${path}`, steps: [{ path, content, expected: 'absent' }] };
   }
@@ -57,8 +61,19 @@ async function planOf(fence: Fence, change: FileChange): Promise<Plan> {
   const content = file.restore(applyHunks(path, file.text, change.hunks));
   const moved = change.moveTo;
   if (moved === undefined) return { summary: `Updated ${path}`, steps: [{ path, content, expected: file.stats }] };
+  await requireAbsent(fence, moved);
   const steps = [{ path: moved, content, expected: 'absent', like: file.stats } as const, { path, expected: file.stats }];
   return { summary: `Moved ${path} to ${moved}`, steps };
+}
+
+async function requireAbsent(fence: Fence, path: string) {
+  try {
+    await using _ = await openUnder(fence, path);
+  } catch (error) {
+    if (isCoded(error) && error.code === 'PATH_MISSING') return;
+    throw error;
+  }
+  throw new KernelError('FILE_EXISTS', `"${path}" exists already; update it instead`);
 }
 
 /** Two changes of one file, however it is spelled, would each be planned on its old text. */

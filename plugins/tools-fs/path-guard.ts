@@ -29,52 +29,45 @@ const throughDescriptor = process.platform === 'linux';
 export async function openUnder(fence: Fence, path: string): Promise<Opened> {
   const { root, real, missing } = await locate(fence, path);
   if (missing.length > 0) throw absent(root, path);
-  const handle = await openReal(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path);
-  return owning(
-    () => handle,
-    async () => {
-      const now = await proven(handle, real, fence, root, path);
-      const stats = await handle.stat();
-      if (!stats.isFile() && !stats.isDirectory()) {
-        throw new KernelError('PATH_SPECIAL', `"${path}" is neither a file nor a folder; it cannot be read or written`);
-      }
-      return {
-        handle,
-        kind: stats.isFile() ? 'file' : 'folder',
-        name: relative(root, now) || '.',
-        stats,
-        at: (entry) => entryOf(handle, now, entry),
-        [Symbol.asyncDispose]: () => handle.close(),
-      };
-    },
-  );
+  const held = { handle: await openReal(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path) };
+  return owning(held, async ({ handle }) => {
+    const now = await proven(handle, real, fence, root, path);
+    const stats = await handle.stat();
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw new KernelError('PATH_SPECIAL', `"${path}" is neither a file nor a folder; it cannot be read or written`);
+    }
+    return {
+      handle,
+      kind: stats.isFile() ? 'file' : 'folder',
+      name: relative(root, now) || '.',
+      stats,
+      at: (entry) => entryOf(handle, now, entry),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  });
 }
 
 /** Opens the folder of a file that is to be written, made or removed. `make` makes missing folders, the root too. */
 export async function openSpot(fence: Fence, path: string, { make = false, follow = true } = {}): Promise<Spot> {
   if (make) await mkdir(fence.root, { recursive: true });
-  const target = await locate(fence, path, follow);
-  const { root } = target;
-  if (target.real === root && target.missing.length === 0) throw isFolder(path);
-  const steps = target.missing.length > 0 ? target.missing : [basename(target.real)];
-  const start = target.missing.length > 0 ? target.real : dirname(target.real);
-  const entry = steps.pop() as string;
+  const { root, real, missing } = await locate(fence, path, follow);
+  if (real === root && missing.length === 0) throw isFolder(path);
+  const start = missing.length > 0 ? real : dirname(real);
+  const steps = missing.slice(0, -1);
+  const entry = missing.at(-1) ?? basename(real);
   if (steps.length > 0 && !make) throw absent(root, path);
-  let handle = await openFolder(start, path);
-  return owning(
-    () => handle,
-    async () => {
-      let folder = await proven(handle, start, fence, root, path);
-      for (const step of steps) {
-        const next = await stepInto(handle, folder, step, path);
-        await handle.close();
-        handle = next;
-        folder = await proven(handle, join(folder, step), fence, root, path);
-      }
-      const at = (name: string) => entryOf(handle, folder, name);
-      return { handle, name: relative(root, join(folder, entry)), at, entry, [Symbol.asyncDispose]: () => handle.close() };
-    },
-  );
+  return owning({ handle: await openFolder(start, path) }, async (held) => {
+    let folder = await proven(held.handle, start, fence, root, path);
+    for (const step of steps) {
+      const next = await stepInto(held.handle, folder, step, path);
+      await held.handle.close();
+      held.handle = next;
+      folder = await proven(next, join(folder, step), fence, root, path);
+    }
+    const { handle } = held;
+    const at = (name: string) => entryOf(handle, folder, name);
+    return { handle, name: relative(root, join(folder, entry)), entry, at, [Symbol.asyncDispose]: () => handle.close() };
+  });
 }
 
 const entryOf = (folder: FileHandle, path: string, entry: string) =>
@@ -85,7 +78,7 @@ interface Located {
   /** The deepest part that exists, as a real path. */
   readonly real: string;
   /** What does not exist below it. */
-  readonly missing: string[];
+  readonly missing: readonly string[];
 }
 
 /** A first look, which gives good errors; what counts is proven on what was opened. */
@@ -157,12 +150,12 @@ async function openReal(path: string, flags: number, asked: string): Promise<Fil
   });
 }
 
-/** Hands the open file on to the result, and closes it where there is none. */
-async function owning<T>(handle: () => FileHandle, work: () => Promise<T>): Promise<T> {
+/** Hands what is open on to the result, and closes it where there is none. */
+async function owning<T>(held: { handle: FileHandle }, work: (held: { handle: FileHandle }) => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await work(held);
   } catch (error) {
-    await handle().close();
+    await held.handle.close();
     throw error;
   }
 }

@@ -27,7 +27,7 @@ export async function stageWrite(fence: Fence, path: string, content: string, ex
   try {
     const before = await unchanged(spot, expected);
     if (before && !before.isFile()) throw new KernelError('PATH_SPECIAL', `"${spot.name}" is a broken link or no regular file`);
-    if (before) await writable(spot, spot.at(spot.entry));
+    await writable(spot, spot.at(before ? spot.entry : '.'));
     drafted = true;
     await writeDraft(draft, content, like ?? before);
     const commit = async () => {

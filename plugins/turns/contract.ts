@@ -32,7 +32,8 @@ export interface TurnOutcome {
   readonly payloads: readonly Payload[];
   readonly usage: Usage;
   readonly stopReason: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  /** `status` where an HTTP answer of the model's side told it. */
+  readonly error?: { readonly code: string; readonly message: string; readonly status?: number };
   readonly final?: AssistantMessage;
 }
 

@@ -12,6 +12,7 @@ export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
   const { agentId, sessionKey, itemId, ephemeral = false } = item;
   const sessions = run.get(Sessions);
   const session = await sessions.ensure(sessionKey, { agentId, ephemeral, title: titleOf(item.content) });
+  if (!ephemeral) run.find(Events)?.publish({ type: 'session_changed', sessionKey, data: { session } });
   const transcript = await sessions.open(sessionKey);
   const done = item.attempt > 1 ? finishedBefore(transcript, itemId) : undefined;
   if (done) return done;

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { definePlugin, PromptSections, type Subject } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
@@ -23,8 +23,9 @@ export default definePlugin({
   description: 'AGENTS.md, SOUL.md and the other files of a workspace, as project context in the prompt',
   config: { schema },
   needs: { agents: Agents },
-  setup(ctx) {
+  async setup(ctx) {
     const { agents } = ctx.needs;
+    for (const id of agents.ids) await furnish(agents.workspace(id)); // before the first turn, not beside it
     const { maxFileChars = 20_000, maxTotalChars = 60_000 } = ctx.config;
     const files = (subject: Subject) => {
       const small = subject.session === 'subagent' || subject.session === 'cron';
@@ -57,15 +58,8 @@ export default definePlugin({
 
 /** A workspace that is not there yet is made, with a page that says what it is. One that is there is left alone. */
 async function furnish(folder: string) {
-  if (
-    await access(folder).then(
-      () => true,
-      () => false,
-    )
-  )
-    return;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'README.md'), readme, { flag: 'wx' });
+  const made = await mkdir(folder, { recursive: true });
+  if (made) await writeFile(join(folder, 'README.md'), readme, { flag: 'wx' });
 }
 
 /** Edits take effect with the next turn: one stat per file and turn, no watcher. */

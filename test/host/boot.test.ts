@@ -33,7 +33,10 @@ test('U002: an unknown key stops the boot with file:line:column and the nearest 
 
 test('U005: a variable that is not set stops the boot, and says which', async () => {
   await using home = await folder({ 'instar.json5': '{ gateway: { auth: { token: "${NOPE}" } } }' });
-  expect(await faults(home)).toEqual(['BOOT_FAILED', expect.stringContaining('gateway.auth.token: the environment variable NOPE is not set')]);
+  expect(await faults(home)).toEqual([
+    'BOOT_FAILED',
+    expect.stringContaining('gateway.auth.token: the environment variable NOPE is not set'),
+  ]);
 });
 
 test('a config that was live is kept, and stands in for one that does not parse, loudly', async () => {
@@ -59,13 +62,18 @@ test('a config that was live is kept, and stands in for one that does not parse,
 });
 
 test('the last known good config of another file is not used', async () => {
-  await using home = await folder({ 'instar.json5': '{', 'last-good.json': JSON.stringify({ file: '/elsewhere', saved: '', texts: { '/elsewhere': '{}' } }) });
+  await using home = await folder({
+    'instar.json5': '{',
+    'last-good.json': JSON.stringify({ file: '/elsewhere', saved: '', texts: { '/elsewhere': '{}' } }),
+  });
   expect(await faults(home)).toEqual(['BOOT_FAILED', expect.stringContaining('instar.json5:1:2')]);
 });
 
 test('U006: a fault in one provider block leaves that block out', async () => {
   const good = "p2: { baseUrl: 'http://127.0.0.1:9/v1', models: [{ id: 'm' }] }";
-  await using home = await folder({ 'instar.json5': `{ models: { providers: { p1: { baseUrl: 'http://x', api: 'google-genai', models: [] }, ${good} } } }` });
+  await using home = await folder({
+    'instar.json5': `{ models: { providers: { p1: { baseUrl: 'http://x', api: 'google-genai', models: [] }, ${good} } } }`,
+  });
   await using gateway = await start(home);
   const { leftOut } = await gateway.inspect();
   expect(leftOut).toEqual([expect.objectContaining({ plugin: 'models.providers.p1', code: 'CONFIG_INVALID' })]);
@@ -81,13 +89,17 @@ test('U027: a user plugin that does not load, or throws in setup, is left out an
   await using gateway = await start(home, { show: (line) => shown.push(line) });
   const { instances, leftOut } = await gateway.inspect();
   expect(instances.map(({ plugin }) => plugin)).toContain('fine');
-  expect(leftOut.map(({ plugin, code }) => [plugin, code])).toEqual([['broken', 'PLUGIN_LOAD'], ['throws', 'SETUP_FAILED']]);
+  expect(leftOut.map(({ plugin, code }) => [plugin, code])).toEqual([
+    ['broken', 'PLUGIN_LOAD'],
+    ['throws', 'SETUP_FAILED'],
+  ]);
   expect(shown).toEqual([expect.stringContaining('plugin "broken" is left out'), expect.stringContaining('no luck')]);
 });
 
 test('a bundled plugin that is off is not live, and what it owns in the config is no fault', async () => {
   await using home = await folder({
-    'instar.json5': "{ tools: { exec: { security: 'full' } }, plugins: { entries: { 'tools-exec': { enabled: false }, web: { enabled: false } } } }",
+    'instar.json5':
+      "{ tools: { exec: { security: 'full' } }, plugins: { entries: { 'tools-exec': { enabled: false }, web: { enabled: false } } } }",
   });
   await using gateway = await start(home);
   const { instances, leftOut } = await gateway.inspect();

@@ -26,18 +26,46 @@ test('no config file is an empty config', () => {
 });
 
 test.each([
-  ['U004: a missing brace', "{ agents: { list: [ { id: 'main' }", 'a.json5:1:35: invalid end of input in `{ agents: { list: [ { id: \'main\' }`; a } or ] is missing, or move the file away to start without it'],
-  ['a missing comma', "{\n  a: 1\n  b: 2\n}", "a.json5:3:3: invalid character 'b' in `b: 2`; mend it, or move the file away to start without it"],
-  ['an empty file, as a writer leaves it for a moment', '', 'a.json5:1:1: invalid end of input in ``; a } or ] is missing, or move the file away to start without it'],
+  [
+    'U004: a missing brace',
+    "{ agents: { list: [ { id: 'main' }",
+    "a.json5:1:35: invalid end of input in `{ agents: { list: [ { id: 'main' }`; a } or ] is missing, or move the file away to start without it",
+  ],
+  [
+    'a missing comma',
+    '{\n  a: 1\n  b: 2\n}',
+    "a.json5:3:3: invalid character 'b' in `b: 2`; mend it, or move the file away to start without it",
+  ],
+  [
+    'an empty file, as a writer leaves it for a moment',
+    '',
+    'a.json5:1:1: invalid end of input in ``; a } or ] is missing, or move the file away to start without it',
+  ],
   ['a list', '[1]', 'a.json5: the config must be an object { … }'],
   ['a prototype key', '{\n a: {\n  "__proto__": { x: 1 } } }', 'a.json5:3:3: the key "__proto__" is not allowed; rename it'],
-  ['an include that is not there', '{\n a: { $include: "./no.json5" } }', "a.json5:2:7: cannot read no.json5: ENOENT: no such file or directory, stat 'no.json5'"],
+  [
+    'an include that is not there',
+    '{\n a: { $include: "./no.json5" } }',
+    "a.json5:2:7: cannot read no.json5: ENOENT: no such file or directory, stat 'no.json5'",
+  ],
   ['an include of a folder', '{ $include: "./folder" }', 'a.json5:1:3: cannot read folder: it is not a regular file'],
   ['an include that names a number', '{ $include: [3] }', 'a.json5:1:3: $include must be a file name or a list of them'],
-  ['a fault in an included file', '{ a: { $include: "bad.json5" } }', "bad.json5:2:1: invalid character '}' in `}`; mend it, or move the file away to start without it"],
-  ['keys beside an included list', '{ a: { $include: "list.json5", b: 1 } }', 'a.json5:1:8: keys beside $include need an included file that holds an object'],
+  [
+    'a fault in an included file',
+    '{ a: { $include: "bad.json5" } }',
+    "bad.json5:2:1: invalid character '}' in `}`; mend it, or move the file away to start without it",
+  ],
+  [
+    'keys beside an included list',
+    '{ a: { $include: "list.json5", b: 1 } }',
+    'a.json5:1:8: keys beside $include need an included file that holds an object',
+  ],
   ['files that include each other', '{ $include: "b.json5" }', 'b.json5:1:3: includes itself: a.json5 -> b.json5 -> a.json5'],
-  ['text that is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'a.json5: cannot read a.json5: The encoded data was not valid for encoding utf-8'],
+  [
+    'text that is not UTF-8',
+    Buffer.from([0x7b, 0xff, 0x7d]),
+    'a.json5: cannot read a.json5: The encoded data was not valid for encoding utf-8',
+  ],
 ])('%s is refused in one line', async (_, text, line) => {
   const others = { 'bad.json5': '{ a:\n}', 'list.json5': '[1]', 'b.json5': '{ $include: "a.json5" }' };
   await using home = await folder({ 'a.json5': text, ...others });
@@ -61,9 +89,9 @@ test('SPEC 1.6: includes are merged: objects deeply, lists joined, of anything e
   });
   const { values, texts } = read(home.at('main.json5'));
   expect(values).toEqual({ name: 'main', list: [1, 2], deep: { a: 1, b: 2, c: 3 }, own: ['leaf', 'x'] });
-  expect([...texts.keys()].map((file) => file.slice(home.path.length + 1))).toEqual([
-    ...['main.json5', 'base.json5', 'sub/more.json5', 'sub/own.json5', 'sub/leaf.json5'],
-  ]);
+  expect([...texts.keys()].map((file) => file.slice(home.path.length + 1))).toEqual(
+    'main.json5 base.json5 sub/more.json5 sub/own.json5 sub/leaf.json5'.split(' '),
+  );
 });
 
 test('SPEC 1.6: ${VAR} is filled in, $${VAR} stays text, other dollars stay as they are', async () => {
@@ -76,7 +104,9 @@ test('SPEC 1.6: ${VAR} is filled in, $${VAR} stays text, other dollars stay as t
 });
 
 test('U005: a variable that is not set, or is empty, is a problem that names it and its config path', async () => {
-  await using home = await folder({ 'a.json5': '{\n models: { providers: { p: { apiKey: "${NOT_SET}" } } },\n list: [{ x: "${EMPTY}" }] }' });
+  await using home = await folder({
+    'a.json5': '{\n models: { providers: { p: { apiKey: "${NOT_SET}" } } },\n list: [{ x: "${EMPTY}" }] }',
+  });
   const text = read(home.at('a.json5'), { EMPTY: '' });
   const cure = (name: string) => `set it, or add ${name}=… to the .env file of the state folder`;
   expect(faultLines(text, text.place).map((line) => line.replace(`${home.path}/`, ''))).toEqual([
@@ -87,7 +117,8 @@ test('U005: a variable that is not set, or is empty, is a problem that names it 
 
 test('SPEC 1.3: a config path has its place in the file that wrote it, or that of its nearest written parent', async () => {
   await using home = await folder({
-    'main.json5': '{\n  $include: "base.json5",\n  agents: {\n    list: [\n      { id: "a" },\n      { $include: "b.json5" },\n    ],\n  },\n  deep: { b: 2 },\n}',
+    'main.json5':
+      '{\n  $include: "base.json5",\n  agents: {\n    list: [\n      { id: "a" },\n      { $include: "b.json5" },\n    ],\n  },\n  deep: { b: 2 },\n}',
     'base.json5': '// base\n{ deep: { a: 1, b: 1 },\n  "odd key": { "1": 1 } }',
     'b.json5': '{\n  id: "b",\n}',
   });

@@ -17,7 +17,9 @@ test('plugins are found where they lie: bundled, in the state folder, in plugins
   const plugins = { paths: ['one', './many'], packages: ['@me/instar-plugin-three'], entries: { two: { enabled: false } } };
   const { found, problems, roots } = discover({ plugins }, home.path, home.at('conf'));
   expect(problems).toEqual([]);
-  const user = found.filter(({ bundled }) => !bundled).map(({ name, entry, enabled }) => [name, entry.slice(home.path.length + 1), enabled]);
+  const user = found
+    .filter(({ bundled }) => !bundled)
+    .map(({ name, entry, enabled }) => [name, entry.slice(home.path.length + 1), enabled]);
   expect(user).toEqual([
     ['at-home', 'plugins/at-home/index.ts', true],
     ['one', 'conf/one/index.ts', true],
@@ -29,13 +31,33 @@ test('plugins are found where they lie: bundled, in the state folder, in plugins
 });
 
 test.each([
-  ['a misspelt name', { entries: { gatway: { enabled: false } } }, { path: 'plugins.entries.gatway', message: 'there is no plugin "gatway"', nearest: 'gateway' }],
-  ['a path without a plugin', { paths: ['nowhere'] }, { path: 'plugins.paths[0]', message: expect.stringContaining('no folder with index.ts or index.js is at') }],
-  ['a package that is not installed', { packages: ['no-such-plugin'] }, { path: 'plugins.packages[0]', message: expect.stringContaining('run "npm install no-such-plugin" in') }],
-  ['a bundled name', { paths: ['conf/gateway'] }, { path: 'plugins.paths[0]', message: expect.stringMatching(/^plugin "gateway" is in .*plugins.gateway.* and in .*conf.gateway/) }],
+  [
+    'a misspelt name',
+    { entries: { gatway: { enabled: false } } },
+    { path: 'plugins.entries.gatway', message: 'there is no plugin "gatway"', nearest: 'gateway' },
+  ],
+  [
+    'a path without a plugin',
+    { paths: ['nowhere'] },
+    { path: 'plugins.paths[0]', message: expect.stringContaining('no folder with index.ts or index.js is at') },
+  ],
+  [
+    'a package that is not installed',
+    { packages: ['no-such-plugin'] },
+    { path: 'plugins.packages[0]', message: expect.stringContaining('run "npm install no-such-plugin" in') },
+  ],
+  [
+    'a bundled name',
+    { paths: ['conf/gateway'] },
+    { path: 'plugins.paths[0]', message: expect.stringMatching(/^plugin "gateway" is in .*plugins.gateway.* and in .*conf.gateway/) },
+  ],
   ['an odd name', { paths: ['conf/My Plugin'] }, { path: 'plugins.paths[0]', message: expect.stringContaining('"My Plugin"') }],
   ['an unknown key', { path: ['x'] }, { path: 'plugins.path', message: 'unknown key "path"', nearest: 'paths' }],
-  ['a wrong type', { entries: { web: { enabled: 'no' } } }, { path: 'plugins.entries.web.enabled', message: expect.stringContaining('must be boolean') }],
+  [
+    'a wrong type',
+    { entries: { web: { enabled: 'no' } } },
+    { path: 'plugins.entries.web.enabled', message: expect.stringContaining('must be boolean') },
+  ],
 ])('%s is a problem with its config path', async (_, plugins, problem) => {
   await using home = await folder({ ...under('conf/gateway'), ...under('conf/My Plugin') });
   expect(discover({ plugins }, home.at('home'), home.path).problems).toEqual([expect.objectContaining(problem)]);

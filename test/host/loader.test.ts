@@ -7,7 +7,8 @@ import { type Folder, folder } from './folder.ts';
 async function load(home: Folder, name = 'mine') {
   const entry = home.at(`${name}/index.ts`);
   const { entries, leftOut, files } = await loadPlugins([{ name, entry, bundled: false, enabled: true }], '1.2.3');
-  return { plugin: entries[0]?.plugin as (kernel.Plugin & Record<string, unknown>) | undefined, entry: entries[0], leftOut, files };
+  const plugin = (entries[0]?.plugin ?? {}) as unknown as Readonly<Record<string, unknown>>;
+  return { plugin, entry: entries[0], leftOut, files };
 }
 
 const plugin = (body = '', head = '') => `${head}\nexport default { name: 'mine', description: 'd', setup() {}, ${body} };`;
@@ -26,15 +27,13 @@ test('SPEC 14.1: a user plugin is TypeScript over several files, with JSON and p
   });
   const { plugin: made, leftOut, files, entry } = await load(home);
   expect(leftOut).toEqual([]);
-  expect((made?.add as (a: number, b: number) => number)(1, 2)).toBe(3);
+  expect((made.add as (a: number, b: number) => number)(1, 2)).toBe(3);
   expect(made).toMatchObject({ facts: { answer: 42 }, dep: 'from esm-dep', own: home.at('mine/index.ts'), dir: home.at('mine') });
-  expect(made?.url).toBe(`file://${home.at('mine/index.ts')}`);
-  expect(await (made?.lazy as () => Promise<unknown>)()).toMatchObject({ default: 'from esm-dep' });
-  expect(await (made?.late as () => Promise<unknown>)()).toMatchObject({ late: 'late' });
+  expect(made.url).toBe(`file://${home.at('mine/index.ts')}`);
+  expect(await (made.lazy as () => Promise<unknown>)()).toMatchObject({ default: 'from esm-dep' });
+  expect(await (made.late as () => Promise<unknown>)()).toMatchObject({ late: 'late' });
   expect(entry?.source).toBe(home.at('mine/index.ts'));
-  expect(files.get('mine')?.toSorted()).toEqual(
-    ['facts.json', 'index.ts', 'late.ts', 'sub/add.ts'].map((name) => home.at(`mine/${name}`)),
-  );
+  expect(files.get('mine')?.toSorted()).toEqual(['facts.json', 'index.ts', 'late.ts', 'sub/add.ts'].map((name) => home.at(`mine/${name}`)));
 });
 
 test('`instar` and `instar/contracts/*` are the running kernel and its contracts, by name and by path', async () => {
@@ -47,10 +46,10 @@ test('`instar` and `instar/contracts/*` are the running kernel and its contracts
   });
   const { plugin: made, leftOut } = await load(home);
   expect(leftOut).toEqual([]);
-  expect(made?.KernelError).toBe(kernel.KernelError);
-  expect(made?.service).toBe(kernel.service);
-  expect(made?.sessionKey).toBe(sessions.sessionKey);
-  expect(made?.byPath).toBe(kernel.KernelError);
+  expect(made.KernelError).toBe(kernel.KernelError);
+  expect(made.service).toBe(kernel.service);
+  expect(made.sessionKey).toBe(sessions.sessionKey);
+  expect(made.byPath).toBe(kernel.KernelError);
 });
 
 test('the hash follows the content: a reverted save is no change', async () => {
@@ -60,7 +59,7 @@ test('the hash follows the content: a reverted save is no change', async () => {
   const second = await load(home);
   await home.write({ 'mine/index.ts': plugin('v: 1') });
   const third = await load(home);
-  expect([first.plugin?.v, second.plugin?.v, third.plugin?.v]).toEqual([1, 2, 1]);
+  expect([first.plugin.v, second.plugin.v, third.plugin.v]).toEqual([1, 2, 1]);
   expect(second.entry?.codeHash).not.toBe(first.entry?.codeHash);
   expect(third.entry?.codeHash).toBe(first.entry?.codeHash);
 });
@@ -73,7 +72,7 @@ test('a stack trace names the source, not the bundle', async () => {
   const { plugin: made } = await load(home);
   let stack: string | undefined;
   try {
-    (made?.boom as () => void)();
+    (made.boom as () => void)();
   } catch (error) {
     stack = (error as Error).stack;
   }
@@ -82,13 +81,23 @@ test('a stack trace names the source, not the bundle', async () => {
 
 test.each([
   ['a syntax error', { 'mine/index.ts': 'export default {' }, 'PLUGIN_LOAD', /mine\/index\.ts.*/],
-  ['a syntax error in another file', { 'mine/index.ts': plugin('', "import './x.ts';"), 'mine/x.ts': 'let a: = 1' }, 'PLUGIN_LOAD', /x\.ts/],
+  [
+    'a syntax error in another file',
+    { 'mine/index.ts': plugin('', "import './x.ts';"), 'mine/x.ts': 'let a: = 1' },
+    'PLUGIN_LOAD',
+    /x\.ts/,
+  ],
   ['an import that is not there', { 'mine/index.ts': plugin('', "import './gone.ts';") }, 'PLUGIN_LOAD', /gone\.ts/],
   ['a package that is not there', { 'mine/index.ts': plugin('x', "import x from 'gone-package';") }, 'PLUGIN_LOAD', /gone-package/],
   ['a throw at its top level', { 'mine/index.ts': 'throw new Error("early")' }, 'PLUGIN_LOAD', /early/],
   ['syntax that cannot be stripped', { 'mine/index.ts': plugin('', 'enum E { A }') }, 'PLUGIN_LOAD', /enum/],
   ['no default export', { 'mine/index.ts': 'export const x = 1' }, 'PLUGIN_SHAPE', /export default definePlugin/],
-  ['another name', { 'mine/index.ts': 'export default { name: "other", description: "", setup() {} }' }, 'PLUGIN_SHAPE', /name must be "mine"/],
+  [
+    'another name',
+    { 'mine/index.ts': 'export default { name: "other", description: "", setup() {} }' },
+    'PLUGIN_SHAPE',
+    /name must be "mine"/,
+  ],
   ['no setup', { 'mine/index.ts': 'export default { name: "mine", description: "" }' }, 'PLUGIN_SHAPE', /setup must be a function/],
   ['provides that is no list', { 'mine/index.ts': plugin('provides: { id: "x" }') }, 'PLUGIN_SHAPE', /provides must be a list/],
 ])('U027: a plugin with %s is left out with its reason, and its files are still known', async (_, sources, code, why) => {

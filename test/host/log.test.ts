@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { openLog } from '../../kernel/host/log.ts';
 import { folder } from './folder.ts';
 
-const lines = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>);
+const lines = (file: string) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test('U251: every record is one line of JSON, whatever is in it', async () => {
   await using home = await folder();

@@ -30,7 +30,9 @@ test('a second gateway on the same state folder ends with 75 and says who is fir
   await using first = await gateway(home.path);
   const { code, err } = await instar(home.path, ['start', '--port', '0']).ended;
   expect(code).toBe(75);
-  expect(err).toMatch(new RegExp(`in use by a gateway at http://127.0.0.1:\\d+ \\(pid ${first.child.pid}, since .*\\); end it with "instar stop"`));
+  expect(err).toMatch(
+    new RegExp(`in use by a gateway at http://127.0.0.1:\\d+ \\(pid ${first.child.pid}, since .*\\); end it with "instar stop"`),
+  );
 });
 
 test('a port in use ends a start with one line that says what to do', async () => {

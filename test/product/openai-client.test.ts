@@ -52,7 +52,8 @@ test('SPEC 11.1: models are the agents', async () => {
 });
 
 test('SPEC 11.1: the openclaw names mean the same', async () => {
-  for (const model of ['openclaw', 'openclaw/default', 'openclaw/main', 'instar']) expect((await ask('x', { model })).choices[0]?.message.content).toBe('echo: x');
+  for (const model of ['openclaw', 'openclaw/default', 'openclaw/main', 'instar'])
+    expect((await ask('x', { model })).choices[0]?.message.content).toBe('echo: x');
 });
 
 test('an unknown agent, client-side tools and a wrong token are errors of the shape the client expects', async () => {
@@ -66,7 +67,14 @@ test('a session is named by the header or by user, and takes only what is new; w
   const session = { 'x-instar-session-key': 'agent:main:named' };
   await ask('first thing', {}, session);
   await client.chat.completions.create(
-    { model: 'instar/main', messages: [{ role: 'user', content: 'ignored' }, { role: 'assistant', content: 'old' }, { role: 'user', content: 'second thing' }] },
+    {
+      model: 'instar/main',
+      messages: [
+        { role: 'user', content: 'ignored' },
+        { role: 'assistant', content: 'old' },
+        { role: 'user', content: 'second thing' },
+      ],
+    },
     { headers: session },
   );
   const named = JSON.stringify(mock.bodies().at(-1)?.['messages']);
@@ -74,7 +82,11 @@ test('a session is named by the header or by user, and takes only what is new; w
   expect(named).not.toContain('ignored');
   await client.chat.completions.create({
     model: 'instar/main',
-    messages: [{ role: 'user', content: 'told before' }, { role: 'assistant', content: 'an answer' }, { role: 'user', content: 'and now' }],
+    messages: [
+      { role: 'user', content: 'told before' },
+      { role: 'assistant', content: 'an answer' },
+      { role: 'user', content: 'and now' },
+    ],
   });
   const stateless = JSON.stringify(mock.bodies().at(-1)?.['messages']);
   for (const text of ['told before', 'an answer', 'and now']) expect(stateless).toContain(text);
@@ -82,12 +94,16 @@ test('a session is named by the header or by user, and takes only what is new; w
 });
 
 test('an error of the model reaches the client with its class and what to do', async () => {
-  await expect(ask('[[status:401]]')).rejects.toMatchObject({ message: expect.stringContaining('check models.providers.mock.apiKey') });
+  await expect(ask('[[status:401]]')).rejects.toMatchObject({ status: 502, message: expect.stringContaining('check models.providers.mock.apiKey') });
+  await expect(ask('[[status:429]]')).rejects.toBeInstanceOf(OpenAI.RateLimitError);
 });
 
 test('a client that goes away cancels its run', async () => {
   const abort = new AbortController();
-  const asked = client.chat.completions.create({ model: 'instar/main', messages: [{ role: 'user', content: '[[slow:20000]]' }] }, { signal: abort.signal });
+  const asked = client.chat.completions.create(
+    { model: 'instar/main', messages: [{ role: 'user', content: '[[slow:20000]]' }] },
+    { signal: abort.signal },
+  );
   asked.catch(() => {});
   await expect.poll(() => JSON.stringify(mock.bodies().at(-1)), { interval: 10 }).toContain('slow:20000');
   abort.abort();

@@ -17,7 +17,10 @@ test('U246: a refused connection says so, with host and port', async () => {
   server.close();
   await once(server, 'close');
   const failing = connect(`http://127.0.0.1:${port}`, 'x');
-  await expect(failing).rejects.toMatchObject({ code: 'CLI_REFUSED', message: expect.stringContaining(`127.0.0.1:${port}: connection refused`) });
+  await expect(failing).rejects.toMatchObject({
+    code: 'CLI_REFUSED',
+    message: expect.stringContaining(`127.0.0.1:${port}: connection refused`),
+  });
 });
 
 test('U246: a port where nothing of ours answers says so, with host and port', async () => {
@@ -30,13 +33,19 @@ test('U246: a port where nothing of ours answers says so, with host and port', a
 test('U246: a port that accepts and stays silent is a timeout, with host and port', async () => {
   const { server, port } = await listener();
   const failing = connect(`http://127.0.0.1:${port}`, 'x', 50);
-  await expect(failing).rejects.toMatchObject({ code: 'CLI_TIMEOUT', message: expect.stringContaining(`no answer from 127.0.0.1:${port} within 0.05 s`) });
+  await expect(failing).rejects.toMatchObject({
+    code: 'CLI_TIMEOUT',
+    message: expect.stringContaining(`no answer from 127.0.0.1:${port} within 0.05 s`),
+  });
   server.close();
 });
 
 test('a wrong token is told as that', async () => {
   await using gateway = await fakeGateway({});
-  await expect(connect(gateway.url, 'wrong')).rejects.toMatchObject({ code: 'CLI_DENIED', message: expect.stringContaining('the token is wrong') });
+  await expect(connect(gateway.url, 'wrong')).rejects.toMatchObject({
+    code: 'CLI_DENIED',
+    message: expect.stringContaining('the token is wrong'),
+  });
 });
 
 test('calls that wait when the connection ends are told that it is lost', async () => {

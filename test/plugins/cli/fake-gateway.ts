@@ -11,10 +11,17 @@ export async function fakeGateway(methods: Methods) {
   const http = createServer((_, response) => response.writeHead(401).end('{"error":{"message":"the token is wrong"}}'));
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'instar' });
   http.on('upgrade', (request, socket, head) => {
-    if (!request.headers['sec-websocket-protocol']?.includes(Buffer.from('right').toString('base64url'))) return void socket.destroy();
+    if (!request.headers['sec-websocket-protocol']?.includes(Buffer.from('right').toString('base64url'))) {
+      socket.destroy();
+      return;
+    }
     sockets.handleUpgrade(request, socket, head, (client) => {
       client.on('message', (data) => {
-        const { id, method, params } = JSON.parse(String(data)) as { id: number; method: string; params: Record<string, unknown> };
+        const { id, method, params } = JSON.parse((data as Buffer).toString()) as {
+          id: number;
+          method: string;
+          params: Record<string, unknown>;
+        };
         const send = (event: object) => client.send(JSON.stringify({ event: 'live', data: event }));
         const result = methods[method]?.(params, send, client) ?? {};
         client.send(JSON.stringify({ id, ok: true, result }));
@@ -38,7 +45,11 @@ export async function fakeGateway(methods: Methods) {
 /** A host whose state folder is held by the gateways at these addresses, one after the other. */
 export function hostOf(home: string, urls: string[], token = 'right'): CommandHost {
   return {
-    ...{ version: '1', home, env: { INSTAR_GATEWAY_TOKEN: token }, configFile: undefined, commands: new Map() },
+    version: '1',
+    home,
+    env: { INSTAR_GATEWAY_TOKEN: token },
+    configFile: undefined,
+    commands: new Map(),
     takeLock: async () => undefined,
     readHolder: async () => ({ pid: process.pid, mode: 'gateway', started: '', url: urls.length > 1 ? urls.shift() : urls[0] }),
     readConfig: async () => ({ values: {}, problems: [], place: (path) => path }),

@@ -26,8 +26,15 @@ test('a turn is told from its events, and those of other turns in the same sessi
   const seen: string[] = [];
   const told = await takeTurn(link, { text: 'x' }, { message_update: ({ delta }) => seen.push(delta) });
   expect(told).toEqual({
-    ...{ text: 'mine\n\nagain', sessionKey: 'agent:main:main', agentId: 'main', itemId: 'i1', runId: 'r1' },
-    ...{ model: 'p/m', stopReason: 'stop', usage, ms: 7 },
+    text: 'mine\n\nagain',
+    sessionKey: 'agent:main:main',
+    agentId: 'main',
+    itemId: 'i1',
+    runId: 'r1',
+    model: 'p/m',
+    stopReason: 'stop',
+    usage,
+    ms: 7,
   });
   expect(seen).toEqual(['mine']);
   await link.leave();
@@ -50,7 +57,10 @@ test('a gateway that leaves in mid-turn: the same item is asked for at the next 
       keys.push(idempotencyKey);
       return { itemId: 'i1' };
     },
-    'chat.result': ({ itemId }) => ({ state: 'done', delivery: { itemId, payloads: [{ text: 'kept' }], meta: { stopReason: 'stop', usage } } }),
+    'chat.result': ({ itemId }) => ({
+      state: 'done',
+      delivery: { itemId, payloads: [{ text: 'kept' }], meta: { stopReason: 'stop', usage } },
+    }),
   });
   const link = openLink(hostOf(home.path, [first.url, second.url]));
   expect(await takeTurn(link, { text: 'x' })).toMatchObject({ text: 'kept', itemId: 'i1', usage, stopReason: 'stop' });

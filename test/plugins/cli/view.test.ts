@@ -9,7 +9,9 @@ import type { TurnView } from '../../../plugins/cli/turn.ts';
 import { turnView } from '../../../plugins/cli/view.ts';
 
 const message = (...texts: string[]) =>
-  ({ role: 'assistant', content: texts.map((text) => ({ type: 'text', text })) }) as unknown as Parameters<NonNullable<TurnView['message_end']>>[0]['message'];
+  ({ role: 'assistant', content: texts.map((text) => ({ type: 'text', text })) }) as unknown as Parameters<
+    NonNullable<TurnView['message_end']>
+  >[0]['message'];
 
 function shown(show: (view: TurnView) => void): string {
   let text = '';
@@ -80,7 +82,11 @@ function asking() {
   const terminal = createInterface({ input, output });
   const { promise: answered, resolve } = Promise.withResolvers<unknown[]>();
   const client = { call: async (...call: unknown[]) => resolve(call) } as unknown as Client;
-  const view = askingView({ current: client, client: async () => client, leave: async () => {} }, () => terminal, (text) => output.write(stripVTControlCharacters(text)));
+  const view = askingView(
+    { current: client, client: async () => client, leave: async () => {} },
+    () => terminal,
+    (text) => output.write(stripVTControlCharacters(text)),
+  );
   const asked = async (text: string) => {
     let heard = '';
     for (;;) {

@@ -68,6 +68,6 @@ export const stream =
     response.end(chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join(''));
   };
 
-export const delta = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
+export const delta = (said: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta: said, finish_reason }] });
 export const call = (more: object, name?: string, args?: unknown) =>
   delta({ tool_calls: [{ ...more, function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) } }] });

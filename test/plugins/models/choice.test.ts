@@ -143,6 +143,15 @@ describe('a server on this machine', () => {
     expect(ollama?.paths.length).toBe(asked);
   });
 
+  test('is looked for once an edit leaves no model named', async ({ skip }) => {
+    await using ollama = await fakeOllama();
+    if (!ollama) skip('port 11434 is taken');
+    await using kernel = await boot({ agents: { defaults: { model: 'demo/demo' } } }, {});
+    expect(ref(await choose(kernel))).toBe('demo/demo');
+    await kernel.apply([agents, models, modelDemo], {});
+    expect(ref(await choose(kernel))).toBe('ollama/qwen3:8b');
+  });
+
   test.each<[string, object, Record<string, string>]>([
     ['a model is named', { agents: { defaults: { model: 'demo/demo' } } }, {}],
     ['the config has models', { models: { providers } }, {}],

@@ -84,6 +84,10 @@ test.each<[string, Partial<Record<Name, Answers>>]>([
     'a stranger with a model list',
     { lmstudio: { '/v1/models': { data: [{ id: 'a' }] } }, llamacpp: { '/v1/models': { data: [{ id: 'a' }] } } },
   ],
+  [
+    'a server that answers nonsense',
+    { lmstudio: { '/api/v0/models': { data: [null] } }, ollama: { '/api/version': { version: 'x' }, '/api/tags': { models: [null, 3] } } },
+  ],
   ['a server that never answers', { ollama: { '/api/version': 'silence' } }],
 ])('%s is not taken for one', async (_, there) => {
   const began = performance.now();

@@ -92,6 +92,7 @@ async function applied(before: Files, body: string) {
   const after: Record<string, string> = {};
   for (const entry of await readdir(bench.workspace, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
+    if (entry.isDirectory() && (await readdir(file)).length === 0) after[file.slice(bench.workspace.length + 1)] = '[empty folder]';
     if (entry.isFile()) after[file.slice(bench.workspace.length + 1)] = await readFile(file, 'utf8');
   }
   return { result, after };
@@ -142,7 +143,7 @@ const refused: readonly (readonly [what: string, body: string, text: RegExp])[] 
   ['a hunk does not match', `${good}*** Update File: a\n@@\n two\n-tree\n+3`, /hunk 1 of "a".*Nearest, from line 2:/s],
   ['the @@ line is not there', `${good}*** Update File: a\n@@ nowhere\n-two\n+2`, /the line after "@@" is not in the file/],
   ['a file to add exists', `${good}*** Add File: a\n+x`, /"a" exists already; update it instead/],
-  ['a file to delete is not there', `${good}*** Delete File: z`, /"z" does not exist/],
+  ['a file to delete is not there', `${good}*** Add File: new/x\n+1\n*** Delete File: z`, /"z" does not exist/],
   ['a move would overwrite', `*** Update File: good\n*** Move to: a`, /"a" exists already/],
   ['a file is named twice', `${good}*** Update File: ./good\n-1\n+2`, /names "good" twice/],
   ['one path leads outside', `${good}*** Add File: ../../../evil\n+x`, /outside the workspace/],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Fence, openSpot, openUnder } from '../../../plugins/tools-fs/path-guard.ts';
 import { stageWrite } from '../../../plugins/tools-fs/staged-file.ts';
-import { allowAll, textOf, toolbench } from '../../support/toolbench.ts';
+import { allowAll, toolbench } from '../../support/toolbench.ts';
 import toolsFs from '../../../plugins/tools-fs/index.ts';
 
 /** `ws` is the root; `secret/key` lies beside it and must never be seen or changed. */
