@@ -4,11 +4,11 @@ import { type Candidate, ConfigError } from '../build.ts';
 import { isCoded, KernelError, messageOf } from '../error.ts';
 import { Kernel } from '../kernel.ts';
 import { type Log, logOf } from '../log.ts';
-import { pathOf, sliceConfig } from '../ownership.ts';
+import { pathOf } from '../ownership.ts';
 import { given } from '../run.ts';
 import { type ConfigText, type Env, faultLines, readConfig } from './config-text.ts';
 import { Host } from './contract.ts';
-import { discover } from './discovery.ts';
+import { discover, type Found } from './discovery.ts';
 import { loadPlugins } from './loader.ts';
 import { type Lock, writeWhole } from './lock.ts';
 import { openLog } from './log.ts';
@@ -84,16 +84,14 @@ async function candidateOf(text: ConfigText, { home, version }: BootOptions) {
   const { found, problems } = discover(text.values, home, text.file ? dirname(text.file) : home);
   const faults = [...text.problems, ...problems];
   if (faults.length) throw new ConfigError(faults);
-  const loaded = await loadPlugins(
-    found.filter(({ enabled }) => enabled),
-    version,
-  );
-  const plugins = loaded.entries.map(({ plugin }) => plugin);
-  const off = found.filter(({ bundled, enabled }) => bundled && !enabled);
-  // What a plugin that is off owns is no unknown key; its module is read only where a key lacks an owner.
-  const isStrange = off.length > 0 && sliceConfig(text.values, plugins, []).faults.length > 0;
-  const owners = isStrange ? (await loadPlugins(off, version)).entries : [];
-  const dormant = owners.map(({ plugin }) => pathOf(plugin));
+  const load = (which: readonly Found[]) => loadPlugins(which, version);
+  const loaded = await load(found.filter(({ enabled }) => enabled));
+  // What a plugin that is off owns is no unknown key. Only our own are read for that: nothing of a stranger's runs.
+  const off = (await load(found.filter(({ bundled, enabled }) => bundled && !enabled))).entries.map(({ plugin }) => plugin);
+  const needed = off.filter(({ required }) => required);
+  const message = 'this plugin is required; take the line out, the gateway cannot run without it';
+  if (needed.length) throw new ConfigError(needed.map(({ name }) => ({ path: `plugins.entries.${name}.enabled`, message })));
+  const dormant = off.map(pathOf);
   return { plugins: loaded.entries, leftOut: loaded.leftOut, config: text.values, dormant } satisfies Candidate;
 }
 

@@ -65,7 +65,8 @@ const checks: Readonly<Record<string, Check>> = {
   /** Only a generation knows whether every plugin is content with its config: ask the running one, else build one. */
   async plugins(host) {
     const { client, leave } = await reach(host);
-    const { inspection, report } = await client.call<Status>('status').finally(() => leave());
+    const { inspection, report } = await client.call<Status>('status');
+    await leave();
     const live = finding('ok', 'plugins', `${inspection.instances.length} are live`);
     const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
     const model = report.find(({ label }) => label === 'model');

@@ -21,7 +21,8 @@ const notices = {
 /** The next message of a conversation: the same for the same conversation. */
 export function think({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Thought {
   const at = messages.findLastIndex(({ role }) => role === 'user');
-  const said = textOf(messages[at]);
+  const question = messages[at];
+  const said = textOf(question);
   const results = messages.slice(at + 1).filter((message) => message.role === 'toolResult');
   const ask = askIn(said);
   const last = results.at(-1);
@@ -29,7 +30,8 @@ export function think({ messages, tools }: Pick<ModelRequest, 'messages' | 'tool
   if (last) return { text: withNotice(messages, said, afterTool(ask, last)) };
   const wanted = ask.kind === 'tool' ? instead(ask, offered) : undefined;
   if (wanted && offered.has(wanted.name)) {
-    return { text: '', call: { type: 'toolCall', id: `demo_${messages.length}`, ...wanted } };
+    const id = `demo_${question?.timestamp ?? 0}_${messages.length}`;
+    return { text: '', call: { type: 'toolCall', id, ...wanted } };
   }
   return { text: withNotice(messages, said, wanted ? notOffered(wanted.name, offered) : speak(ask, said, offered)) };
 }
@@ -39,8 +41,8 @@ function instead({ tool, args, subject }: Extract<Ask, { kind: 'tool' }>, offere
   // It needs nobody's leave.
   if (subject === 'the time' && offered.has('session_status')) return { name: 'session_status', arguments: {} };
   if (tool === 'read' && !offered.has('read')) {
-    const path = JSON.stringify(args['path']);
-    return { name: 'exec', arguments: { command: args['path'] === '.' ? 'ls -F' : `cat -- ${path}` } };
+    const path = String(args['path']);
+    return { name: 'exec', arguments: { command: path === '.' ? 'ls -F' : `cat -- '${path.replaceAll("'", String.raw`'\''`)}'` } };
   }
   return { name: tool, arguments: args };
 }

@@ -5,7 +5,9 @@ import { exchange, type Connections, type Reader } from './exchange.ts';
 import { collector } from './reply.ts';
 import { bodyOf } from './wire.ts';
 
-const bodyLimit = 64 * 1024;
+/** Characters that are read of an error, and of an answer that came whole. */
+const errorLimit = 64 * 1024;
+const wholeLimit = 16 * 1024 * 1024;
 
 /** OpenAI's chat completions, as OpenAI and all that imitate it speak it. */
 export function completions(pool: Connections, userAgent: string): ModelAdapter {
@@ -62,7 +64,8 @@ function readerOf(reply: ReturnType<typeof collector>): Reader & { failure(): At
     },
     text(piece) {
       if (streamed) events(piece);
-      else if (text.length < bodyLimit || response?.statusCode === 200) text += piece;
+      else if (response?.statusCode === 200 || text.length < errorLimit) text += piece;
+      if (text.length > wholeLimit) throw new RangeError(`an answer of over ${wholeLimit} characters`);
     },
     isOver: reply.isOver,
     failure() {

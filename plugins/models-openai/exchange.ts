@@ -90,7 +90,9 @@ function once(request: ClientRequest, { body, signal }: Outgoing, reader: Reader
       read(response, reader, settle, give);
       response.on('error', lost);
     });
-    request.end(body);
+    // The signal may have come while the connection's library was loaded.
+    if (signal.aborted) stop();
+    else request.end(body);
   });
 }
 

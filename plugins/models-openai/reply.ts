@@ -49,7 +49,7 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
 
   function takeChunk(chunk: Json): void {
     if (chunk['error']) failure = failureIn(chunk['error']);
-    const choice = Array.isArray(chunk['choices']) ? (chunk['choices'][0] as Json | undefined) : undefined;
+    const [choice] = objects(chunk['choices']);
     const counted = chunk['usage'] ?? choice?.['usage'];
     if (isObject(counted)) usage = usageOf(counted);
     // `message` where a server answers whole though a stream was asked for.
@@ -67,16 +67,14 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
     }
     const content = delta['content'];
     if (typeof content === 'string') say('text', content, '');
-    else if (Array.isArray(content)) for (const piece of content) takePiece(piece as Json);
-    if (Array.isArray(delta['tool_calls'])) for (const call of delta['tool_calls']) takeCall(call as Json);
+    else for (const piece of objects(content)) takePiece(piece);
+    for (const call of objects(delta['tool_calls'])) takeCall(call);
   }
 
   /** Content in typed pieces: Mistral's reasoning models. */
   function takePiece(piece: Json): void {
     if (typeof piece['text'] === 'string') return say('text', piece['text'], '');
-    const thoughts = piece['thinking'];
-    if (!Array.isArray(thoughts)) return;
-    for (const thought of thoughts as Json[]) if (typeof thought['text'] === 'string') say('thinking', thought['text'], '');
+    for (const { text } of objects(piece['thinking'])) if (typeof text === 'string') say('thinking', text, '');
   }
 
   function say(type: 'text' | 'thinking', delta: string, field: string): void {
@@ -119,7 +117,9 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
 
   /** What came, once nothing more will. */
   function end(): Collected {
-    const broken = failure ?? (finish === undefined && !done ? cut() : undefined) ?? refusal(finish);
+    const ended = finish !== undefined || done;
+    const nameless = parts.some((part) => part.type === 'toolCall' && part.name === '');
+    const broken = failure ?? (ended ? (refusal(finish) ?? (nameless ? unnamed : undefined)) : cut());
     const content = parts.flatMap((part) => closed(part, finish === 'length'));
     const calls = content.some(({ type }) => type === 'toolCall');
     const stopReason = finish === 'length' ? 'length' : calls ? 'toolUse' : 'stop';
@@ -147,6 +147,8 @@ function closed(part: OpenText | OpenCall, short: boolean): AssistantPart | read
   return type === 'text' ? { type, text } : { type, thinking: text, ...(field && { thinkingSignature: field }) };
 }
 
+const unnamed: AttemptFailure = { code: 'MODEL_BAD_REPLY', message: 'a tool call without a name' };
+
 const endings = ['stop', 'length', 'tool_calls', 'function_call', 'end', 'eos'];
 
 function refusal(finish: string | undefined): AttemptFailure | undefined {
@@ -173,6 +175,8 @@ function usageOf(counted: Json): Usage {
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const objects = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 function objectOf(text: string): Json | undefined {
   try {

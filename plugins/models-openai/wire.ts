@@ -19,11 +19,11 @@ export function bodyOf(request: ModelRequest): Buffer {
   if (quirks.cacheKey && request.sessionId) head += `,"prompt_cache_key":${JSON.stringify(request.sessionId)}`;
   head += ',"messages":[';
   if (request.system) head += JSON.stringify({ role: 'system', content: request.system });
-  const messages = messagesOf(request, quirks);
-  const size = head.length + messages.reduce((sum, each) => sum + each.length, 0);
-  const parts = [Buffer.from(head), ...messages, Buffer.from(`],"${quirks.maxTokensField}":${room(request, size)}}`)];
+  const { bytes, pixels } = messagesOf(request, quirks);
+  const size = head.length + bytes.reduce((sum, each) => sum + each.length, 0) - pixels;
+  const parts = [Buffer.from(head), ...bytes, Buffer.from(`],"${quirks.maxTokensField}":${room(request, size)}}`)];
   // Each message begins with its comma.
-  if (!request.system && messages[0]) parts[1] = messages[0].subarray(1);
+  if (!request.system && bytes[0]) parts[1] = bytes[0].subarray(1);
   return Buffer.concat(parts);
 }
 
@@ -60,14 +60,17 @@ interface Wired {
   readonly flavour: number;
   readonly bytes: Buffer | undefined;
   readonly images: string | undefined;
+  /** Bytes that are pictures: they count as far fewer tokens than text. */
+  readonly pixels: number;
 }
 
 const wired = new WeakMap<Message, Wired>();
 
-function messagesOf({ messages }: ModelRequest, quirks: Quirks): Buffer[] {
+function messagesOf({ messages }: ModelRequest, quirks: Quirks): { readonly bytes: readonly Buffer[]; readonly pixels: number } {
   const flavour = Number(quirks.images) + 2 * Number(quirks.thinkingBack) + 4 * Number(quirks.shortIds);
   const parts: Buffer[] = [];
   let images: string[] = [];
+  let pixels = 0;
   const flush = () => {
     if (images.length > 0) parts.push(Buffer.from(`,{"role":"user","content":[${images.join(',')}]}`));
     images = [];
@@ -78,16 +81,24 @@ function messagesOf({ messages }: ModelRequest, quirks: Quirks): Buffer[] {
     const wire = known?.flavour === flavour ? known : wireOf(message, quirks, flavour);
     if (wire.bytes) parts.push(wire.bytes);
     if (wire.images) images.push(wire.images);
+    pixels += wire.pixels;
   }
   flush();
-  return parts;
+  return { bytes: parts, pixels };
 }
 
 function wireOf(message: Message, quirks: Quirks, flavour: number): Wired {
   const { json, images } = convert(message, quirks);
-  const wire = { flavour, bytes: json ? Buffer.from(`,${json}`) : undefined, images };
+  const pixels = quirks.images ? pixelsOf(message) : 0;
+  const wire = { flavour, bytes: json ? Buffer.from(`,${json}`) : undefined, images, pixels };
   wired.set(message, wire);
   return wire;
+}
+
+/** All but some kilobytes of each picture, which stand for its tokens. */
+function pixelsOf({ role, content }: Message): number {
+  if (role === 'assistant' || typeof content === 'string') return 0;
+  return content.reduce((sum, each) => sum + (each.type === 'image' ? Math.max(0, each.data.length - 6000) : 0), 0);
 }
 
 function convert(message: Message, quirks: Quirks): Converted {

@@ -51,7 +51,8 @@ export type ModelEvent =
  * What went wrong with one attempt:
  * `MODEL_UNREACHABLE` no answer · `MODEL_TIMEOUT` none in time · `MODEL_HTTP` an error answer (`status`, `body`) ·
  * `MODEL_STREAM_CUT` the reply broke off · `MODEL_BAD_REPLY` not what the protocol says · `MODEL_REFUSED` a content
- * filter · `MODEL_ABORTED` our own signal · `MODEL_NO_KEY` · `ADAPTER_MISSING` nothing here speaks the model's api.
+ * filter · `MODEL_ABORTED` our own signal · `MODEL_NO_KEY` · `ADAPTER_MISSING` nothing here speaks the model's api ·
+ * `ADAPTER_FAILED` it threw.
  */
 export interface ModelFailure {
   readonly code:
@@ -64,6 +65,7 @@ export interface ModelFailure {
     | 'MODEL_ABORTED'
     | 'MODEL_NO_KEY'
     | 'ADAPTER_MISSING'
+    | 'ADAPTER_FAILED'
     | (string & {});
   /** One line for people: what, where, what to do. */
   readonly message: string;

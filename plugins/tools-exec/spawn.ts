@@ -66,13 +66,7 @@ async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
   const [, output, , lifeline, status] = child.stdio as [null, Readable, null, Readable, Readable];
   const ended: { -readonly [K in keyof Ended]: Ended[K] } = { exitCode: undefined, why: 'ended', leftovers: false };
   using undo = new DisposableStack();
-  const later = (ms: number, work: () => void) => void undo.adopt(setTimeout(work, ms), clearTimeout);
-  const kill = () => signalGroup(child, 'SIGKILL');
-  // Ours in the group, the `cat` of the output too, stand SIGTERM: what was written is still read.
-  const end = () => {
-    signalGroup(child, 'SIGTERM');
-    later(graceMs, kill);
-  };
+  const { later, end, kill } = groupOf(child, undo);
   const stop = (why: Ended['why']) => {
     if (ended.why !== 'ended' || ended.exitCode !== undefined) return;
     ended.why = why;
@@ -94,10 +88,21 @@ async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
   const [exited, drained] = [happening(child, 'exit'), happening(output, 'close')];
   await exited;
   lifeline.destroy();
-  // Only our `cat` holds the output by now; a command that managed to kill all of ours but that must not hang the turn.
+  // By now only our `cat` can hold the output open: where a command killed all of ours but that, do not wait for ever.
   await Promise.race([drained, pause(graceMs, undefined, { ref: false })]);
   for (const stream of [output, status]) stream.destroy();
   return ended;
+}
+
+/** Ours in the group, the `cat` of the output too, stand a SIGTERM: what was written by then is still read. */
+function groupOf(child: ChildProcess, undo: DisposableStack) {
+  const later = (ms: number, work: () => void) => void undo.adopt(setTimeout(work, ms), clearTimeout);
+  const kill = () => signalGroup(child, 'SIGKILL');
+  const end = () => {
+    signalGroup(child, 'SIGTERM');
+    later(graceMs, kill);
+  };
+  return { later, kill, end };
 }
 
 /** Unlike `once` of node:events it does not reject on `error`, which here says nothing. */

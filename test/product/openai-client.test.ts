@@ -94,7 +94,10 @@ test('a session is named by the header or by user, and takes only what is new; w
 });
 
 test('an error of the model reaches the client with its class and what to do', async () => {
-  await expect(ask('[[status:401]]')).rejects.toMatchObject({ status: 502, message: expect.stringContaining('check models.providers.mock.apiKey') });
+  await expect(ask('[[status:401]]')).rejects.toMatchObject({
+    status: 502,
+    message: expect.stringContaining('check models.providers.mock.apiKey'),
+  });
   await expect(ask('[[status:429]]')).rejects.toBeInstanceOf(OpenAI.RateLimitError);
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { host } from '../../../kernel/host/entry.ts';
 import { readHolder } from '../../../kernel/host/lock.ts';
 import { connect } from '../../../plugins/cli/client.ts';
@@ -70,33 +70,45 @@ test('SPEC 15.2: three agents at once work without a gateway, in one session and
     expect(json(out)).toMatchObject({ text: expect.stringContaining(`banana ${i}`), sessionKey: `agent:main:${sessions[i]}` });
 });
 
-test('SPEC 15.2: three agents at once, status, doctor, logs and stop work with a running gateway', async () => {
-  await using home = await folder();
-  await using running = await gateway(home.path);
-  const ended = await Promise.all([1, 2, 3].map((i) => agent(home, '--message', `banana ${i}`)));
-  expect(ended.map(({ code, out }, i) => [code, out.includes(`banana ${i + 1}`)])).toEqual(ended.map(() => [0, true]));
-
-  const status = await instar(home.path, ['status', '--json']).ended;
-  expect(json(status.out)).toMatchObject({
-    running: true,
-    pid: running.child.pid,
-    mode: 'gateway',
-    inspection: { generation: 1 },
-    active: [],
+describe('SPEC 15.2: with a running gateway', () => {
+  let home: Folder;
+  let running: Awaited<ReturnType<typeof gateway>>;
+  beforeAll(async () => {
+    home = await folder();
+    running = await gateway(home.path);
   });
-  expect((await instar(home.path, ['status']).ended).out).toMatch(/^ {2}model +demo\/demo/m);
+  afterAll(async () => {
+    await running[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  });
 
-  const doctor = await instar(home.path, ['doctor']).ended;
-  expect(doctor.code).toBe(0);
-  expect(doctor.out).toMatch(new RegExp(`^ok +lock +held by a gateway \\(pid ${running.child.pid}`, 'm'));
-  expect(doctor.out).toMatch(/^ok +port +the gateway answers at/m);
-  expect(doctor.out).toMatch(/^warn +model +demo\/demo/m);
+  test('three agents at once are answered', async () => {
+    const ended = await Promise.all([1, 2, 3].map((i) => agent(home, '--message', `banana ${i}`)));
+    expect(ended.map(({ code, out }, i) => [code, out.includes(`banana ${i + 1}`)])).toEqual(ended.map(() => [0, true]));
+  });
 
-  expect(await instar(home.path, ['stop']).ended).toMatchObject({ code: 0, out: `stopped (pid ${running.child.pid})\n` });
-  expect((await running.ended).code).toBe(0);
-  const logs = await instar(home.path, ['logs', '--json', '-n', '1']).ended;
-  expect(json(logs.out)).toMatchObject({ level: 'info', message: 'stopping: SIGTERM' });
-  expect((await instar(home.path, ['logs', '-n', '1']).ended).out).toMatch(/^20\S+ info stopping: SIGTERM\n$/);
+  test('status tells what it is made of, for people and for programs', async () => {
+    const status = await instar(home.path, ['status', '--json']).ended;
+    const facts = { running: true, pid: running.child.pid, mode: 'gateway', inspection: { generation: 1 }, active: [] };
+    expect(json(status.out)).toMatchObject(facts);
+    expect((await instar(home.path, ['status']).ended).out).toMatch(/^ {2}model +demo\/demo/m);
+  });
+
+  test('doctor finds it, and warns that no real model is in use', async () => {
+    const doctor = await instar(home.path, ['doctor']).ended;
+    expect(doctor.code).toBe(0);
+    expect(doctor.out).toMatch(new RegExp(`^ok +lock +held by a gateway \\(pid ${running.child.pid}`, 'm'));
+    expect(doctor.out).toMatch(/^ok +port +the gateway answers at/m);
+    expect(doctor.out).toMatch(/^warn +model +demo\/demo/m);
+  });
+
+  test('stop ends it in good order, and the log tells', async () => {
+    expect(await instar(home.path, ['stop']).ended).toMatchObject({ code: 0, out: `stopped (pid ${running.child.pid})\n` });
+    expect((await running.ended).code).toBe(0);
+    const logs = await instar(home.path, ['logs', '--json', '-n', '1']).ended;
+    expect(json(logs.out)).toMatchObject({ level: 'info', message: 'stopping: SIGTERM' });
+    expect((await instar(home.path, ['logs', '-n', '1']).ended).out).toMatch(/^20\S+ info stopping: SIGTERM\n$/);
+  });
 });
 
 test('where no gateway runs, status says so and exits with 1, and stop has nothing to do', async () => {

@@ -128,6 +128,7 @@ test.each<[string, readonly (object | string)[], object]>([
     [call({ index: 0, id: 'a' }, 'read', args('1'))],
     { code: 'MODEL_STREAM_CUT', message: 'the stream ended inside the arguments of "read"' },
   ],
+  ['a call without a name', [call({ index: 0, id: 'a' }, undefined, '{}'), ...ends], { code: 'MODEL_BAD_REPLY' }],
   ['nothing', [], { code: 'MODEL_STREAM_CUT' }],
 ])('%s is a failure, and never a throw', async (_, chunks, failure) => {
   await using server = await scripted(stream(chunks));

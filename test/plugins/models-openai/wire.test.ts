@@ -143,6 +143,9 @@ test('the answer is given the room that the input leaves', () => {
   expect(sent({ maxTokens: 10 })['max_tokens']).toBe(10);
   expect(sent({ system: 'x'.repeat(294_000) })['max_tokens']).toBeLessThan(2000);
   expect(sent({ system: 'x'.repeat(400_000) })['max_tokens']).toBe(1024);
+  const picture = { ...image, data: 'A'.repeat(1_000_000) };
+  const messages = [user([picture]), result('c', [picture])];
+  expect(sent({ messages }, { input: ['text', 'image'] })['max_tokens']).toBe(4096);
 });
 
 test.each<[string, Partial<Model>, string, Partial<ModelRequest>, object]>([
