@@ -11,7 +11,8 @@ export interface Problem {
   readonly nearest?: string | undefined;
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, strict: false, logger: false });
+// Our own schemas need no check against the meta schema at every start; a test does that once.
+const ajv = new Ajv({ ...{ allErrors: true, verbose: true, useDefaults: true, strict: false, logger: false }, meta: false, validateSchema: false, code: { optimize: false } });
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
 /** Checks a value that lies at `at` and fills in defaults, in place. Compiled once per schema object. */

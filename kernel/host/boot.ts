@@ -51,6 +51,7 @@ export async function boot(options: BootOptions) {
   const ending = endOnce(log, async () => {
     clearTimeout(keeper);
     await kernel.drain();
+    log.info('stopped');
     file.close();
     lock.release();
   });
@@ -66,7 +67,7 @@ export async function boot(options: BootOptions) {
   const notices: string[] = [];
   try {
     const live = await enter(() => readConfig(configFile, env));
-    if (configFile && goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live).unref();
+    if (configFile && goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live, log).unref();
   } catch (cause) {
     notices.push(...faultLines(cause, (path) => host.place(path)));
     for (const message of notices) file.quiet({ level: 'error', message }); // whoever starts us shows them
@@ -96,9 +97,13 @@ async function candidateOf(text: ConfigText, { home, version }: BootOptions) {
 }
 
 /** The texts of a config that was live, raw: `${VAR}` stays what it is. */
-function keepGood(home: string, { file, texts }: ConfigText) {
-  const saved = new Date().toISOString();
-  writeWhole(join(home, 'last-good.json'), JSON.stringify({ file, saved, texts: Object.fromEntries(texts) }));
+function keepGood(home: string, { file, texts }: ConfigText, log: Log) {
+  try {
+    const saved = new Date().toISOString();
+    writeWhole(join(home, 'last-good.json'), JSON.stringify({ file, saved, texts: Object.fromEntries(texts) }));
+  } catch (error) {
+    log.warn(`the last known good config cannot be kept: ${messageOf(error)}`, { error });
+  }
 }
 
 function readGood(home: string, file: string | undefined) {
@@ -125,7 +130,7 @@ function endOnce(log: Log, close: () => Promise<void>) {
   };
   const end = async (why: string, code: number) => {
     log.info(`stopping: ${why}`);
-    await close();
+    await close().catch((error) => log.error(`the end was not clean: ${messageOf(error)}`, { error }));
     process.off('unhandledRejection', onRejection).off('uncaughtException', onException);
     resolve(code);
   };

@@ -8,6 +8,7 @@ import { readVersion, surroundings } from './surroundings.ts';
 /** Reads the command line; resolves to the exit code. Loads nothing that it does not ask for. */
 export async function main(argv: readonly string[], host: ProcessHost): Promise<number> {
   const { config, args } = takeConfig(argv);
+  if (config === '') return misused('--config takes the name of a file');
   const [name = '--help', ...rest] = args;
   if (name === '--version' || name === '-v') return say(readVersion());
   const commands = readCommands();
@@ -37,7 +38,7 @@ function takeConfig(argv: readonly string[]) {
   const [option, next] = argv.slice(at, at + 2);
   if (at < 0 || argv.slice(0, at).includes('--')) return { config: undefined, args: argv };
   const inline = option?.startsWith('--config=') ? option.slice('--config='.length) : undefined;
-  return { config: inline ?? next, args: argv.toSpliced(at, inline === undefined ? 2 : 1) };
+  return { config: inline ?? next ?? '', args: argv.toSpliced(at, inline === undefined ? 2 : 1) };
 }
 
 /** Those of every bundled plugin, ours first. */
@@ -70,7 +71,11 @@ function help(commands: ReadonlyMap<string, Command>): string {
 async function unknown(name: string, commands: ReadonlyMap<string, Command>): Promise<number> {
   const { nearest } = await import('../../kernel/index.ts');
   const near = nearest(name, commands.keys());
-  console.error(`instar: there is no command "${name}"; ${near ? `did you mean "${near}"?` : '"instar --help" lists them'}`);
+  return misused(`there is no command "${name}"; ${near ? `did you mean "${near}"?` : '"instar --help" lists them'}`);
+}
+
+function misused(message: string): number {
+  console.error(`instar: ${message}`);
   return exitCodes.usage;
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isCoded, KernelError } from '../../kernel/index.ts';
 import { Gateway } from '../gateway/contract.ts';
 import { type Client, connect } from './client.ts';
@@ -57,14 +58,19 @@ async function bring(host: CommandHost, lock: Lock): Promise<Reached> {
   const { version, home, env, configFile } = host;
   const own = await host.boot({ version, home, env, configFile, lock, flags: { port: '0' } });
   for (const notice of own.notices) console.error(`instar: ${notice}`);
-  const { url, token } = await own.run((run) => run.get(Gateway));
-  const client = await connect(url, token);
-  const leave = async () => {
-    await othersDone(client).catch(() => {}); // the connection is lost: then nobody else's stands either
-    await own.stop('the command is done');
-    client.close();
-  };
-  return { client, own, leave };
+  try {
+    const { url, token } = await own.run((run) => run.get(Gateway));
+    const client = await connect(url, token);
+    const leave = async () => {
+      await othersDone(client).catch(() => {}); // the connection is lost: then nobody else's stands either
+      await own.stop('the command is done');
+      client.close();
+    };
+    return { client, own, leave };
+  } catch (cause) {
+    await own.stop('the command cannot reach it');
+    throw cause;
+  }
 }
 
 /** Those that came to us with a turn would lose it: what is at work now may finish. */
@@ -76,7 +82,7 @@ async function othersDone(client: Client) {
   const active = async () => (await client.call<{ active: readonly { itemId: string }[] }>('status')).active;
   const mine = new Set((await active()).map(({ itemId }) => itemId));
   while (!client.lost.aborted && (await active()).some(({ itemId }) => mine.has(itemId))) {
-    await Promise.race([woken.promise, pause(1000)]);
+    await Promise.race([woken.promise, pause(1000, undefined, { ref: false })]);
     woken = Promise.withResolvers<void>();
   }
 }
@@ -108,8 +114,6 @@ export function change(home: string) {
   };
   return { settled: promise, [Symbol.dispose]: stop };
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
 function busy(home: string, holder: Holder | undefined): KernelError {
   const who = holder ? `process ${holder.pid}, which announced no address yet` : 'another process';

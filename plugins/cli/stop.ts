@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { RunCommand } from './contract.ts';
 import { errorLine, exitCodes } from './exit.ts';
@@ -15,7 +16,7 @@ export const run: RunCommand = async (argv, { home, readHolder }) => {
   }
   process.kill(holder.pid, 'SIGTERM');
   const deadline = Date.now() + patienceMs;
-  while (isAlive(holder.pid) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (isAlive(holder.pid) && Date.now() < deadline) await pause(100);
   if (!isAlive(holder.pid)) {
     console.log(`stopped (pid ${holder.pid})`);
     return 0;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isCoded, KernelError } from '../../kernel/index.ts';
 import type { TurnEvents } from '../chat/contract.ts';
 import type { LiveEvent } from '../events/contract.ts';
@@ -55,46 +56,59 @@ interface Sending extends Ask {
 async function follow(client: Client, sending: Sending, view: TurnView): Promise<Told> {
   const { text, model, idempotencyKey, again, signal } = sending;
   const { agentId, sessionKey } = await addressOf(client, sending);
-  const ended = Promise.withResolvers<Told>();
+  using turn = openTurn(client, sessionKey, view);
+  const stop = () => turn.stop();
+  signal?.addEventListener('abort', stop);
+  try {
+    await client.call('events.watch', { sessionKey });
+    if (signal?.aborted) throw new KernelError('CLI_STOPPED', 'stopped before anything was sent');
+    const message = { text, sessionKey, agentId, idempotencyKey, ...(model && { model }) };
+    const { itemId } = await client.call<{ itemId: string }>('chat.send', message);
+    turn.claim(itemId);
+    const address = { sessionKey, agentId, itemId };
+    // Sent before, through a gateway that left: it may have been answered meanwhile.
+    const stored = again ? await storedAnswer(client, itemId) : undefined;
+    return stored ? storedAs(stored, address) : { ...address, ...(await turn.ended) };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Follows one item in the events of its session. Those that come before its id is known wait for that. */
+function openTurn(client: Client, sessionKey: string, view: TurnView) {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<Omit<Told, 'sessionKey' | 'agentId' | 'itemId'>>();
+  ended.catch(() => {}); // a call that fails for the same reason is the one that tells
   const early: LiveEvent[] = [];
   let itemId: string | undefined;
   let runId: string | undefined;
-  let started: TurnEvents['agent_start'] | undefined;
+  let model: string | undefined;
   const take = (event: LiveEvent) => {
-    if (itemId === undefined) {
-      early.push(event);
-      return;
-    }
-    const { type, data } = event as { type: keyof TurnEvents; data: { itemId?: string; question?: unknown } };
-    if (type === 'agent_start' && data.itemId === itemId) {
-      runId = event.runId;
-      started = data as TurnEvents['agent_start'];
-    }
+    const { type, data } = event as { type: keyof TurnEvents; data: { itemId?: string } };
+    const isOurs = data.itemId === itemId;
+    if (isOurs && type === 'agent_start') ({ runId, model } = { runId: event.runId, ...(data as TurnEvents['agent_start']) });
     if (event.runId === runId || type.startsWith('approval_')) view[type]?.(data as never);
-    if (type !== 'agent_end' || data.itemId !== itemId) return;
-    const told = data as unknown as TurnEvents['agent_end'];
-    const { stopReason, usage, error, ms, payloads } = told;
-    const facts = { stopReason, usage, ms, ...(error && { error }), ...(started && { model: started.model }) };
-    ended.resolve({ text: textOf(payloads), sessionKey, agentId, itemId, ...(runId && { runId }), ...facts });
+    if (!isOurs || type !== 'agent_end') return;
+    const { payloads, stopReason, usage, error, ms } = data as unknown as TurnEvents['agent_end'];
+    const facts = { stopReason, usage, ms, ...(error && { error }), ...(runId && { runId }), ...(model && { model }) };
+    resolve({ text: textOf(payloads), ...facts });
   };
-  const stopListening = client.listen((event) => event.sessionKey === sessionKey && take(event));
-  const stopTurn = () => void client.call('chat.stop', { sessionKey }).catch(() => {}); // lost: then so is the turn
-  signal?.addEventListener('abort', stopTurn);
-  client.lost.addEventListener('abort', () => ended.reject(client.lost.reason));
-  ended.promise.catch(() => {}); // a call that fails for the same reason is the one that tells
-  try {
-    await client.call('events.watch', { sessionKey });
-    const sent = await client.call<{ itemId: string }>('chat.send', { text, sessionKey, agentId, idempotencyKey, ...(model && { model }) });
-    itemId = sent.itemId;
-    for (const event of early) take(event);
-    // Sent before, through a gateway that left: it may have been answered meanwhile.
-    const stored = again ? await client.call<Stored>('chat.result', { itemId }) : undefined;
-    if (stored?.delivery) return storedAs(stored.delivery, { sessionKey, agentId, itemId });
-    return await ended.promise;
-  } finally {
-    stopListening();
-    signal?.removeEventListener('abort', stopTurn);
-  }
+  const hear = (event: LiveEvent) => (itemId === undefined ? early.push(event) : take(event));
+  const stopListening = client.listen((event) => event.sessionKey === sessionKey && hear(event));
+  client.lost.addEventListener('abort', () => reject(client.lost.reason));
+  return {
+    ended,
+    claim(id: string) {
+      itemId = id;
+      for (const event of early) take(event);
+    },
+    /** What runs in the session may be another's turn: only a turn that began is ours to stop. */
+    stop() {
+      const left = 'it still waits for its turn, and will be answered in its session';
+      if (!runId) reject(new KernelError('CLI_LEFT', left));
+      else client.call('chat.stop', { sessionKey }).catch(() => {}); // lost: then so is the turn
+    },
+    [Symbol.dispose]: stopListening,
+  };
 }
 
 /** The session must be known before it is written to, so that no event of it is missed. */
@@ -110,6 +124,16 @@ export async function addressOf(client: Client, { agent, session = 'main' }: Omi
 interface Stored {
   readonly state: string;
   readonly delivery?: Delivery;
+}
+
+/** Undefined while the item waits or runs. One that is in neither state may just have been between two. */
+async function storedAnswer(client: Client, itemId: string): Promise<Delivery | undefined> {
+  for (let unknown = 0; unknown < 3; unknown++) {
+    const { state, delivery } = await client.call<Stored>('chat.result', { itemId });
+    if (delivery || state !== 'unknown') return delivery;
+    await pause(500);
+  }
+  throw new KernelError('CLI_NO_ANSWER', 'the gateway was ended in mid-turn and kept no answer; send the message again');
 }
 
 function storedAs({ payloads, meta }: Delivery, address: Pick<Told, 'sessionKey' | 'agentId' | 'itemId'>): Told {

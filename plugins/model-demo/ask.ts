@@ -19,7 +19,8 @@ interface Pattern {
 
 const pathIn = ({ path, quoted: name }: Readonly<Record<string, string | undefined>>) => name ?? path ?? '.';
 
-const quoted = String.raw`["'\x60“「](?<quoted>[^"'\x60”」\n]+)["'\x60”」]`;
+const marks = ['""', "''", '``', '“”', '「」'] as const;
+const quoted = marks.map(([open, close]) => `${open}(?<quoted>[^${close}\\n]+)${close}`).join('|');
 /** A word that can only be a file: with an ending, a slash, or in capitals. */
 const file = String.raw`(?:${quoted}|(?<path>[\w~-]*[./][\w./~-]*[\w/~]|\b[A-Z]{3,}\b|\b(?:Makefile|Dockerfile)\b))`;
 /** A word where nothing but a file can stand. */

@@ -1,3 +1,4 @@
+/* reason: one browser for all that a person does on the page. */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumProblem, launchChromium } from '../support/chromium.ts';
@@ -17,6 +18,9 @@ describe.skipIf(problem)('the page', () => {
     expect(scene.page.url()).not.toContain('token');
     await scene.page.goto(scene.gateway.url);
     await scene.page.getByText('What shall we do?').waitFor();
+    await scene.page.goto(`${scene.gateway.url}/#token=another`); // in the page that is open
+    await scene.page.getByText('This token was not accepted.').waitFor();
+    expect(scene.page.url()).not.toContain('token');
   });
 
   test('asks for the token where there is none or a wrong one, and takes a pasted address', async () => {

@@ -3,11 +3,12 @@
 import { byId, h, setText } from './element.js';
 import { visible } from './format.js';
 import { icon } from './icons.js';
+import { chatHash } from './session-list.js';
 
 /**
  * @typedef {import('../../approvals/contract.ts').Question} Question
  * @typedef {import('../../approvals/contract.ts').Answer} Answer
- * @typedef {{ question: Question, node: HTMLElement, until: number, left: HTMLElement, isAnswered: boolean }} Card
+ * @typedef {{ question: Question, node: HTMLElement, until: number, left: HTMLElement }} Card
  */
 
 /** @type {readonly { answer: Answer, label: string, class: string }[]} */
@@ -17,8 +18,15 @@ const answers = [
   { answer: 'deny', label: 'Deny', class: 'danger' },
 ];
 
-/** @param {{ call: import('./connection.js').Connection['call'], announce: (text: string) => void, onError: (error: unknown) => void }} options */
-export function createApprovals({ call, announce, onError }) {
+/**
+ * @param {{
+ *   call: import('./connection.js').Connection['call'],
+ *   announce: (text: string) => void,
+ *   onError: (error: unknown) => void,
+ *   otherChat: (sessionKey: string) => string | undefined,
+ * }} options `otherChat` is the title of a chat that is not the one in view.
+ */
+export function createApprovals({ call, announce, onError, otherChat }) {
   const dock = byId('section', 'approvals');
   /** @type {Map<string, Card>} */
   const cards = new Map();
@@ -29,8 +37,8 @@ export function createApprovals({ call, announce, onError }) {
   function add(question, leftMs) {
     if (cards.has(question.id) || leftMs <= 0) return;
     const left = h('span', { class: 'countdown' });
-    const card = { question, node: h('article'), until: Date.now() + leftMs, left, isAnswered: false };
-    card.node = draw(card, (answer) => void settle(card, answer));
+    const card = { question, node: h('article'), until: Date.now() + leftMs, left };
+    card.node = draw(card, otherChat(question.sessionKey), (answer) => void settle(card, answer));
     cards.set(question.id, card);
     dock.append(card.node);
     ticking ??= setInterval(tick, 250);
@@ -40,13 +48,11 @@ export function createApprovals({ call, announce, onError }) {
 
   /** @param {Card} card @param {Answer} answer */
   async function settle(card, answer) {
-    card.isAnswered = true;
     for (const button of card.node.querySelectorAll('button')) button.disabled = true;
     try {
       await call('approvals.answer', { id: card.question.id, answer });
       remove(card.question.id);
     } catch (error) {
-      card.isAnswered = false;
       for (const button of card.node.querySelectorAll('button')) button.disabled = false;
       onError(error);
     }
@@ -95,9 +101,9 @@ export function createApprovals({ call, announce, onError }) {
 /** @param {Question} question */
 const wholeTime = (question) => question.expiresAt - question.askedAt;
 
-/** @param {Card} card @param {(answer: Answer) => void} onAnswer */
-function draw({ question, left }, onAnswer) {
-  const { tool, what, why, agent, cwd } = question;
+/** @param {Card} card @param {string | undefined} chat @param {(answer: Answer) => void} onAnswer */
+function draw({ question, left }, chat, onAnswer) {
+  const { tool, what, why, agent, cwd, sessionKey } = question;
   const buttons = answers.map((each) =>
     h('button', { type: 'button', class: each.class, onclick: () => onAnswer(each.answer) }, each.label),
   );
@@ -111,7 +117,12 @@ function draw({ question, left }, onAnswer) {
     { class: 'approval', role: 'group', 'aria-label': `Permission to use ${tool}` },
     h('header', {}, icon('shield'), h('strong', {}, 'Allow ', h('code', {}, tool), '?'), left),
     h('pre', { tabindex: 0, 'aria-label': 'What is asked', dir: 'ltr' }, visible(what)),
-    h('dl', {}, ...facts.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, visible(text ?? ''))])),
+    h(
+      'dl',
+      {},
+      ...(chat ? [h('dt', {}, 'Chat'), h('dd', {}, h('a', { href: chatHash(sessionKey) }, visible(chat)))] : []),
+      ...facts.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, visible(text ?? ''))]),
+    ),
     h('div', { class: 'actions' }, ...buttons),
   );
 }

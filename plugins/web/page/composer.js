@@ -101,7 +101,10 @@ export function createComposer({ onSend, onStop, onAgent }) {
     },
     /** A chat that has begun stays with its agent. @param {boolean} isNew */
     showAgents(isNew) {
-      picker.hidden = !isNew || picker.options.length < 2;
+      const isHidden = !isNew || picker.options.length < 2;
+      if (picker.hidden === isHidden) return;
+      picker.hidden = isHidden;
+      fit(); // on a narrow screen the two share a line, or do not
     },
     /** @param {readonly Agent[]} agents @param {string} chosen */
     agents(agents, chosen) {

@@ -29,9 +29,8 @@ export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
     // Old frames stop first: what arrives after this answer belongs to the watch below, in order and complete.
     void call('events.stop').catch(() => undefined); // nothing was watched yet
     for (let tries = 0; tries < 3; tries += 1) {
-      const history = (await stored(asked)) ?? (await watchNew(asked, mine));
+      const history = await call('sessions.history', { sessionKey: asked });
       if (mine !== epoch) return;
-      if (!history) return onSynced();
       isSettling = true;
       log.load(history.entries, runningOf(history.active));
       isSynced = true;
@@ -43,22 +42,6 @@ export function createFeed({ call, log, onGlobal, onSynced, onFailed }) {
       await call('events.stop');
     }
     throw Object.assign(new Error('events are lost faster than the page can read them'), { code: 'EVENTS_LOST' });
-  }
-
-  /** Undefined while the gateway knows no message of this session. @param {string} key */
-  function stored(key) {
-    return call('sessions.history', { sessionKey: key }).catch((/** @type {CallError} */ error) => {
-      if (error.code === 'CONNECTION_LOST' || error.code === 'CALL_TIMEOUT') throw error;
-      return undefined;
-    });
-  }
-
-  /** A new chat has no cursor to begin from: watch from now, then look again, as its first message may have come between. @param {string} key @param {number} mine */
-  async function watchNew(key, mine) {
-    log.load([], undefined);
-    isSynced = true;
-    await call('events.watch');
-    return mine === epoch ? stored(key) : undefined;
   }
 
   return {

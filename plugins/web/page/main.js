@@ -30,7 +30,12 @@ function start(token) {
   let listing;
   const drawer = createDrawer();
   const sessions = createSessionList({ onRemove: (session) => void removeSession(session.key) });
-  const approvals = createApprovals({ call, announce, onError: (error) => toastError(error, 'The answer was not taken') });
+  const approvals = createApprovals({
+    call,
+    announce,
+    onError: (error) => toastError(error, 'The answer was not taken'),
+    otherChat: (key) => (key === chat.sessionKey ? undefined : (sessions.find(key)?.title ?? key)),
+  });
   const chat = createChat({ call, onGlobal, onMoved: (key) => go(chatHash(key), true), find: (key) => sessions.find(key) });
   const signOut = h('button', { type: 'button', onclick: leave }, 'Forget the token on this device');
   const plugins = createPluginsView({ call, onError: (error) => toastError(error, 'The status could not be read'), actions: [signOut] });
@@ -44,8 +49,7 @@ function start(token) {
   }
 
   async function connected() {
-    await chat.resync();
-    await Promise.all([listSessions(), listAgents(), markBusy(), approvals.sync()].map(optional));
+    await Promise.all([approvals.sync(), chat.resync(), listSessions(), listAgents(), markBusy()].map(optional));
     if (isPluginsShown()) void plugins.refresh();
   }
 
@@ -70,8 +74,10 @@ function start(token) {
   function mark(key = '', isBusy = false) {
     sessions.mark(key, isBusy);
     if (sessions.find(key)) return;
-    clearTimeout(listing);
-    listing = setTimeout(() => void optional(listSessions()), 200);
+    listing ??= setTimeout(() => {
+      listing = undefined;
+      void optional(listSessions());
+    }, 200);
   }
 
   /** @type {Record<string, (data: any, event: LiveEvent) => void>} */
@@ -108,7 +114,12 @@ function start(token) {
   }
 
   function show() {
-    const key = /^#chat\/(.+)$/.exec(location.hash)?.[1];
+    // The address that the start prints, opened in a page that is open already.
+    if (location.hash.startsWith('#token=')) {
+      takeToken();
+      return location.reload();
+    }
+    const key = keyInAddress();
     if (!isPluginsShown() && !key) return go(chatHash(chat.newKey()), true);
     document.body.dataset['view'] = isPluginsShown() ? 'plugins' : 'chat';
     byId('a', 'plugins-link').toggleAttribute('aria-current', isPluginsShown());
@@ -116,9 +127,9 @@ function start(token) {
       document.title = 'Plugins · Instar';
       void plugins.refresh();
     }
-    if (key && decodeURIComponent(key) !== chat.sessionKey) chat.open(decodeURIComponent(key));
+    if (key && key !== chat.sessionKey) chat.open(key);
     else if (key) chat.show();
-    sessions.open(isPluginsShown() ? '' : chat.sessionKey);
+    sessions.open(key ?? '');
     drawer.close();
     return undefined;
   }
@@ -141,11 +152,9 @@ function start(token) {
     button.onclick = () => chat.composer.put(button.textContent);
   }
   addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]')) return;
     if (!drawer.close()) chat.stop();
   });
-  // A new address with another token, in an open page.
-  addEventListener('hashchange', () => location.hash.includes('token=') && (takeToken(), location.reload()));
   show();
   void loadMarkdown().then(chat.redraw);
 }
@@ -155,6 +164,14 @@ function optional(asked) {
   return asked.catch((error) => {
     if (error.code !== 'GATEWAY_NO_METHOD' && error.code !== 'CONNECTION_LOST') toastError(error, 'Not all could be read');
   });
+}
+
+function keyInAddress() {
+  try {
+    return decodeURIComponent(/^#chat\/(.+)$/.exec(location.hash)?.[1] ?? '') || undefined;
+  } catch {
+    return undefined; // not an address that this page made
+  }
 }
 
 function isPluginsShown() {

@@ -106,7 +106,10 @@ export function createOutgoing({ call, onChange, onAccepted, onEdit }) {
     ended(itemId, error) {
       const message = messages.find((each) => each.itemId === itemId && !each.error);
       if (!message) return;
-      if (!error) return void drop(message);
+      if (!error) {
+        drop(message);
+        return;
+      }
       // Under its old key it would be the same, ended item.
       message.key = randomKey();
       delete message.itemId;

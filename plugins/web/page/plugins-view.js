@@ -25,7 +25,8 @@ export function createPluginsView({ call, onError, actions }) {
   };
 
   function drawList() {
-    const shown = (status?.inspection.instances ?? []).filter((instance) => textOf(instance).includes(filter));
+    const all = (status?.inspection.instances ?? []).toSorted((a, b) => a.plugin.localeCompare(b.plugin));
+    const shown = all.filter((instance) => textOf(instance).includes(filter));
     list.replaceChildren(...shown.map(drawInstance));
     if (shown.length === 0) list.append(h('p', { class: 'hint' }, 'No plugin matches.'));
   }
@@ -38,7 +39,7 @@ export function createPluginsView({ call, onError, actions }) {
       'summary',
       {},
       h('span', { class: 'instance-name' }, plugin, required && h('span', { class: 'tag' }, 'required')),
-      h('span', { class: 'instance-since' }, [count, `since generation ${since}`].filter(Boolean).join(' · ')),
+      h('span', { class: 'instance-since' }, [count, since > 1 && `since generation ${since}`].filter(Boolean).join(' · ')),
       h('span', { class: 'instance-about' }, description),
     );
     const details = h('details', { class: 'instance', open: opened.has(plugin) }, summary, h('dl', {}, ...factsOf(instance)));

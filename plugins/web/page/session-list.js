@@ -27,7 +27,10 @@ export function createSessionList({ onRemove }) {
     const sections = [...groups].map(([name, members]) =>
       h('section', {}, h('h2', {}, name), h('ul', {}, ...members.map((session) => h('li', {}, item(session))))),
     );
+    const focused = /** @type {HTMLElement | null} */ (list.contains(document.activeElement) ? document.activeElement : null);
     place(list, sections.length > 0 ? sections : [h('p', { class: 'hint' }, 'Chats will be listed here.')]);
+    // An element that moves loses the focus.
+    if (focused?.isConnected) focused.focus();
   }
 
   /** Kept as long as it reads the same, so that focus stays on it. @param {SessionRecord} session */
@@ -92,6 +95,7 @@ export function createSessionList({ onRemove }) {
     drawn.get(key)?.node.querySelector('button')?.focus();
   }
 
+  setInterval(draw, 60_000); // times grow older
   return {
     /** @param {readonly SessionRecord[]} all */
     set(all) {

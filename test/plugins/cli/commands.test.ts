@@ -31,6 +31,7 @@ test('SPEC 15.2: --version and --help answer without a state folder', async () =
 test.each([
   ['an unknown command', ['chta'], 'instar: there is no command "chta"; did you mean "chat"?\n'],
   ['an unknown option', ['agent', '--mesage', 'x'], /^instar: Unknown option '--mesage'.*; usage: instar agent --message TEXT .*\n$/],
+  ['a config without a name', ['status', '--config'], 'instar: --config takes the name of a file\n'],
   ['a missing message', ['agent'], /^instar: --message is missing; usage: instar agent .*\n$/],
 ])('%s exits with 64 and one line', async (_, args, line) => {
   await using home = await folder();
@@ -106,8 +107,8 @@ describe('SPEC 15.2: with a running gateway', () => {
     expect(await instar(home.path, ['stop']).ended).toMatchObject({ code: 0, out: `stopped (pid ${running.child.pid})\n` });
     expect((await running.ended).code).toBe(0);
     const logs = await instar(home.path, ['logs', '--json', '-n', '1']).ended;
-    expect(json(logs.out)).toMatchObject({ level: 'info', message: 'stopping: SIGTERM' });
-    expect((await instar(home.path, ['logs', '-n', '1']).ended).out).toMatch(/^20\S+ info stopping: SIGTERM\n$/);
+    expect(json(logs.out)).toMatchObject({ level: 'info', message: 'stopped' });
+    expect((await instar(home.path, ['logs', '-n', '1']).ended).out).toMatch(/^20\S+ info stopped\n$/);
   });
 });
 

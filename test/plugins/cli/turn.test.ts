@@ -89,6 +89,27 @@ test('stopping a turn asks the gateway to, and the end of the turn tells', async
   await link.leave();
 });
 
+test.each([
+  ['sent', 'events.watch', 'CLI_STOPPED', []],
+  ['begun', 'chat.send', 'CLI_LEFT', ['i1']],
+])('a turn that is stopped before it is %s stops nobody else’s', async (_, method, code, sent) => {
+  await using home = await folder();
+  const stop = new AbortController();
+  const called: unknown[] = [];
+  const methods = {
+    ...agents,
+    'events.watch': () => ({ cursor: '', missed: false }),
+    'chat.send': () => (called.push('i1'), { itemId: 'i1' }),
+    'chat.stop': () => called.push('stop'),
+  };
+  const stopAt = () => (setImmediate(() => stop.abort()), methods[method as keyof typeof methods]());
+  await using gateway = await fakeGateway({ ...methods, [method]: stopAt });
+  const link = openLink(hostOf(home.path, [gateway.url]));
+  await expect(takeTurn(link, { text: 'x' }, {}, stop.signal)).rejects.toMatchObject({ code });
+  expect(called).toEqual(sent);
+  await link.leave();
+});
+
 test('an agent that does not own the session is refused before anything is sent', async () => {
   await using home = await folder();
   await using gateway = await fakeGateway({});

@@ -104,7 +104,7 @@ describe('a turn', () => {
     const { call } = await round('list the files', text('a'), false, [spec('exec')]);
     expect(call).toMatchObject({ name: 'exec', arguments: { command: 'ls -F' } });
     const odd = await demo([user('read "it\'s $(id).md"')], [spec('exec')]);
-    expect(callIn(odd)).toBeUndefined();
+    expect(callIn(odd)!.arguments).toEqual({ command: String.raw`cat -- 'it'\''s $(id).md'` });
     const status = await round('what time is it', text('a'), false, [...all, spec('session_status')]);
     expect(status.call).toMatchObject({ name: 'session_status' });
     const none = await demo([user('run `date`')], [spec('read')]);
