@@ -17,9 +17,22 @@ const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
 /** Checks a value that lies at `at` and fills in defaults, in place. Compiled once per schema object. */
 export function validate(schema: JsonSchema, value: unknown, at = ''): readonly Problem[] {
+  if (isEmpty(value) && onlyDefaults(schema, value)) return [];
   const check = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, check);
   return check(value) ? [] : relevant(check.errors ?? []).map((error) => problemOf(error, at));
+}
+
+const isEmpty = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+/** The usual case at a start, where most plugins have no config: the defaults are all there is to do. */
+function onlyDefaults({ type, required, properties = {}, ...rest }: JsonSchema, value: Record<string, unknown>): boolean {
+  if (type !== 'object' || required || ['anyOf', 'oneOf', 'allOf', 'minProperties'].some((keyword) => keyword in rest)) return false;
+  for (const [key, { default: usual }] of Object.entries(properties as Record<string, JsonSchema>)) {
+    if (usual !== undefined) value[key] = structuredClone(usual);
+  }
+  return true;
 }
 
 /** A failed union reports every branch: keep what went deepest into the value, which is the branch that was meant. */

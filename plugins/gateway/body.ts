@@ -29,7 +29,7 @@ function readText(request: IncomingMessage, limit: number): Promise<string> {
       else reject(tooLarge(limit)); // what still comes is read and thrown away, within the request timeout
     });
     request.once('end', () => resolve(Buffer.concat(chunks).toString()));
-    request.once('close', () => reject(refusal(400, 'HTTP_BODY', 'the body was cut off')));
+    request.once('close', () => request.complete || reject(refusal(400, 'HTTP_BODY', 'the body was cut off')));
     request.once('error', reject);
   });
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError, messageOf, type Log } from '../../kernel/index.ts';
 import type { Entry } from './contract.ts';
@@ -19,30 +19,33 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
     entries,
     append(entry) {
       const line = `${JSON.stringify(entry)}\n`;
-      if (!started) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      write(file, started ? line : `${JSON.stringify(header)}\n${line}`);
+      if (started) write(file, line);
+      else begin(file, `${JSON.stringify(header)}\n${line}`);
       started = true;
       entries.push(entry);
     },
   };
 }
 
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
+/** Asked first whether it is there: the usual new session would cost an exception. */
+const read = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
 function write(file: string, text: string) {
   try {
     appendFileSync(file, text, { mode: 0o600 });
   } catch (cause) {
-    throw new KernelError('TRANSCRIPT_UNWRITABLE', `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`, {
-      cause,
-    });
+    const what = `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`;
+    throw new KernelError('TRANSCRIPT_UNWRITABLE', what, { cause });
+  }
+}
+
+/** A new file, in a folder that is there for all but the first. */
+function begin(file: string, text: string) {
+  try {
+    appendFileSync(file, text, { mode: 0o600 });
+  } catch {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    write(file, text); // any other fault shows again here
   }
 }
 

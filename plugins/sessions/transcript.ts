@@ -53,14 +53,17 @@ export function transcriptCache(kept = 128) {
     if (recent.size > kept && oldest) recent.delete(oldest);
     return transcript;
   };
+  let bound = 4 * kept;
+  /** Only when the map has doubled: what is still referenced is looked at again and again otherwise. */
   const prune = () => {
     for (const [id, ref] of open) if (!ref.deref()) open.delete(id);
+    bound = Math.max(4 * kept, 2 * open.size);
   };
   return {
     get(sessionId: string, make: () => Transcript): Transcript {
       const known = open.get(sessionId)?.deref();
       if (known) return use(known);
-      if (open.size > 4 * kept) prune();
+      if (open.size >= bound) prune();
       const made = make();
       open.set(sessionId, new WeakRef(made));
       return use(made);

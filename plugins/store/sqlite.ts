@@ -3,11 +3,18 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { KernelError, messageOf } from '../../kernel/index.ts';
 import type { Cell, Store, Tx } from './contract.ts';
 
+interface Waiting {
+  readonly work: (t: Tx) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** The state folder's rows. One connection, one transaction at a time, in the order they were asked for. */
 export function openStore(file: string): Store & AsyncDisposable {
   const db = connect(file);
   const statements = new Map<string, StatementSync>();
-  let queue: Promise<unknown> = Promise.resolve();
+  const waiting: Waiting[] = [];
+  let flushing: Promise<void> | undefined;
 
   const prepared = (sql: string) => {
     const known = statements.get(sql) ?? db.prepare(sql);
@@ -23,34 +30,58 @@ export function openStore(file: string): Store & AsyncDisposable {
     all: async <R>(sql: string, ...params: Cell[]) => prepared(sql).all(...params) as R[],
   };
 
-  /** A throw of `work` rolls back. Runs alone: the queue sees to it. */
-  async function transaction<T>(work: (t: Tx) => Promise<T>): Promise<T> {
-    prepared('BEGIN IMMEDIATE').run();
+  /** One piece of work inside the open transaction; a throw undoes it alone. */
+  async function piece({ work, resolve, reject }: Waiting): Promise<() => void> {
+    prepared('SAVEPOINT piece').run();
     try {
       const result = await work(t);
-      prepared('COMMIT').run();
-      return result;
+      prepared('RELEASE piece').run();
+      return () => resolve(result);
     } catch (error) {
-      if (db.isTransaction) prepared('ROLLBACK').run();
-      throw error;
+      if (!db.isTransaction) throw error; // SQLite gave up the whole transaction, e.g. on a full disk
+      db.exec('ROLLBACK TO piece; RELEASE piece');
+      return () => reject(error);
     }
   }
 
+  /**
+   * What comes in one turn of the event loop is committed together: a commit costs more than the statements in it.
+   * Nobody hears of success before it.
+   */
+  async function flush() {
+    while (waiting.length) {
+      await new Promise(setImmediate);
+      const group = waiting.splice(0);
+      try {
+        prepared('BEGIN IMMEDIATE').run();
+        const settle: (() => void)[] = [];
+        for (const each of group) settle.push(await piece(each));
+        prepared('COMMIT').run();
+        for (const tell of settle) tell();
+      } catch (cause) {
+        if (db.isTransaction) prepared('ROLLBACK').run();
+        for (const { reject } of group) reject(unusable(file, cause));
+      }
+    }
+    flushing = undefined;
+  }
+
   const store: Store = {
-    tx(work) {
-      const next = queue.then(() => transaction(work));
-      queue = next.catch(() => {});
-      return next;
-    },
+    tx: <T>(work: (t: Tx) => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
+        flushing ??= flush();
+      }),
     async migrate(owner, steps) {
-      await store.tx(async () => backUp(db, file, owner, steps.length));
+      while (flushing) await flushing; // a copy cannot be made inside a transaction
+      backUp(db, file, owner, steps.length);
       await store.tx((open) => migrate(open, file, owner, steps));
     },
   };
   return {
     ...store,
     async [Symbol.asyncDispose]() {
-      await queue;
+      await flushing;
       db.close();
     },
   };
@@ -63,11 +94,14 @@ function connect(file: string): DatabaseSync {
     db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
     return db;
   } catch (cause) {
-    throw new KernelError('STORE_UNUSABLE', `${file}: ${messageOf(cause)}; check that the state folder is writable and the disk not full`, {
-      cause,
-    });
+    throw unusable(file, cause);
   }
 }
+
+const unusable = (file: string, cause: unknown) =>
+  new KernelError('STORE_UNUSABLE', `${file}: ${messageOf(cause)}; check that the state folder is writable and the disk not full`, {
+    cause,
+  });
 
 const versionOf = (db: DatabaseSync, owner: string) =>
   (db.prepare('SELECT version FROM schema_versions WHERE owner = ?').get(owner)?.version as number | undefined) ?? 0;
@@ -77,9 +111,7 @@ function backUp(db: DatabaseSync, file: string, owner: string, target: number) {
   const version = versionOf(db, owner);
   if (version === 0 || version >= target) return;
   const copy = `${file}.${owner}-v${version}.bak`;
-  db.exec('COMMIT'); // VACUUM cannot run inside a transaction; the queue keeps others out
   if (!existsSync(copy)) db.prepare('VACUUM INTO ?').run(copy);
-  db.exec('BEGIN IMMEDIATE');
 }
 
 /** Brings one owner's tables up to date, in the open transaction. */

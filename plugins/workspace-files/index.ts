@@ -27,10 +27,11 @@ export default definePlugin({
     const { agents } = ctx.needs;
     for (const id of agents.ids) await furnish(agents.workspace(id)); // before the first turn, not beside it
     const { maxFileChars = 20_000, maxTotalChars = 60_000 } = ctx.config;
+    const signature = signatures();
+    const folderOf = (subject: Subject) => agents.workspace(subject.agent ?? agents.defaultId);
     const files = (subject: Subject) => {
       const small = subject.session === 'subagent' || subject.session === 'cron';
-      const folder = agents.workspace(subject.agent ?? agents.defaultId);
-      return names.filter((name) => !small || shared.has(name)).map((name) => ({ name, path: join(folder, name) }));
+      return names.filter((name) => !small || shared.has(name)).map((name) => ({ name, path: join(folderOf(subject), name) }));
     };
     const read = async ({ subject }: { subject: Subject }) => {
       const texts = await Promise.all(files(subject).map(async ({ name, path }) => ({ name, text: await textOf(path) })));
@@ -46,12 +47,7 @@ export default definePlugin({
         const text = await read(run);
         return text ? [...sections, { id: 'project-context', from: 'minimal' as const, text }] : sections;
       },
-      {
-        version: (subject) =>
-          files(subject)
-            .map(({ path }) => signature(path))
-            .join(),
-      },
+      { version: (subject) => signature(folderOf(subject)) },
     );
   },
 });
@@ -62,10 +58,23 @@ async function furnish(folder: string) {
   if (made) await writeFile(join(folder, 'README.md'), readme, { flag: 'wx' });
 }
 
-/** Edits take effect with the next turn: one stat per file and turn, no watcher. */
-function signature(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.mtimeMs}:${stat.size}:${stat.ino}` : '';
+/**
+ * Edits take effect with the next turn, without a watcher: the folder's own time tells which files came or went, so only
+ * those that are there need a look of their own.
+ */
+function signatures() {
+  const folders = new Map<string, { readonly changed: number; readonly present: readonly string[] }>();
+  return (folder: string): string => {
+    const changed = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const known = folders.get(folder);
+    const paths = known?.changed === changed ? known.present : names.map((name) => join(folder, name));
+    const there = paths.flatMap((path) => {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      return stat ? [{ path, text: `${path}:${stat.mtimeMs}:${stat.size}:${stat.ino}` }] : [];
+    });
+    folders.set(folder, { changed, present: there.map(({ path }) => path) });
+    return there.map(({ text }) => text).join();
+  };
 }
 
 const textOf = (path: string) => readFile(path, 'utf8').catch(() => ''); // absent or unreadable: not part of the prompt
