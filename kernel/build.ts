@@ -1,11 +1,10 @@
 import { isCoded, KernelError, messageOf } from './error.ts';
-import type { Generation } from './generation.ts';
-import { canonical, digest, type Identity, whyRebuilt } from './identity.ts';
-import { type Around, type Instance, instance } from './instance.ts';
+import { type Generation, generation } from './generation.ts';
+import { canonical, digest, type Identity, type Instance, setUp } from './instance.ts';
+import type { Kernel, Values } from './kernel.ts';
 import { type Entry, order } from './order.ts';
-import { type Fault, pathOf, sliceConfig, type Values } from './ownership.ts';
-import { type LeftOut, LoadConfig } from './points.ts';
-import type { Given, Run } from './run.ts';
+import { CheckGeneration, type LeftOut, LoadConfig } from './points.ts';
+import { lacking } from './run.ts';
 
 /** Everything the next generation is made of. */
 export interface Candidate {
@@ -18,152 +17,97 @@ export interface Candidate {
   readonly leftOut?: readonly LeftOut[];
 }
 
-/** All faults of a config at once, each with its path. */
-export class ConfigError extends KernelError {
-  readonly problems: readonly Fault[];
-  constructor(problems: readonly Fault[]) {
-    super('CONFIG_INVALID', problems.map(faultText).join('; '));
-    this.problems = problems;
-  }
-}
-const faultText = ({ path, message, nearest }: Fault) =>
-  `${path}: ${message}${nearest ? ` (did you mean "${nearest}"?)` : ''}`;
-
-export interface BuildContext extends Around {
-  readonly previous: Generation | undefined;
-  readonly services: readonly Given[];
-  number(): number;
-  /** Runs work on these instances alone, before they are a generation. */
-  trial<T>(instances: readonly Instance[], work: (run: Run) => Promise<T>): Promise<T>;
-}
-
-/** One attempt at a generation: reuses what kept its identity, builds the rest, and can be undone whole. */
-export function build(candidate: Candidate, context: BuildContext) {
-  const { previous, report } = context;
+/** Makes the next generation: reuses what kept its identity, builds the rest, and undoes that where the whole fails. */
+export async function build(kernel: Kernel, id: number, candidate: Candidate) {
+  const { current: previous, options, report } = kernel;
   const instances: Instance[] = [];
   const fresh: Instance[] = [];
   const built: { readonly plugin: string; readonly why: string }[] = [];
-  const leftOut: LeftOut[] = [...(candidate.leftOut ?? [])];
-  const faulty = new Set<string>();
-  const providers = new Map(context.services.map(({ token, value }) => [token.id, { number: 0, value }]));
-  const before = (name: string) => previous?.instances.find((one) => one.name === name);
+  const leftOut = [...(candidate.leftOut ?? [])];
+  const named = (name: string) => candidate.plugins.find(({ plugin }) => plugin.name === name)?.plugin;
 
-  /** A failing plugin rejects the candidate if it is live now or required; else the rest run without it. */
-  function leaveOut({ plugin }: Entry, error: unknown) {
-    if (before(plugin.name) || plugin.required) throw error;
-    const provides = plugin.provides?.map(({ id }) => id) ?? [];
-    leftOut.push({
-      plugin: plugin.name,
-      code: isCoded(error) ? error.code : 'SETUP_FAILED',
-      why: messageOf(error),
-      provides,
-    });
+  /** Of a plugin, by name, or a block of the config, by path: what is live now or required may not be left out. */
+  function isVital(block: string): boolean | undefined {
+    const plugin = named(block);
+    if (plugin) return plugin.required || previous?.instances.some(({ name }) => name === block);
+    return previous?.leftOut.every((out) => out.plugin !== block);
+  }
+
+  function leaveOut(block: string, error: unknown) {
+    if (isVital(block)) throw error;
+    const provides = named(block)?.provides?.map((token) => token.id) ?? [];
+    leftOut.push({ plugin: block, code: isCoded(error) ? error.code : 'SETUP_FAILED', why: messageOf(error), provides });
     report(error);
   }
 
-  /** Faults outside any block reject the config; a faulty block is left out unless it is live. */
-  function sift(faults: readonly Fault[], entries: readonly Entry[]) {
-    const fatal = faults.filter(({ block, plugin }) => {
-      const entry = entries.find((one) => one.plugin.name === plugin);
-      if (!block || !entry) return true;
-      if (block === pathOf(entry.plugin)) return entry.plugin.required || before(entry.plugin.name);
-      return previous && !previous.leftOut.some((out) => out.plugin === block);
-    });
-    if (fatal.length) throw new ConfigError(fatal);
-    for (const fault of faults) {
-      const whole = entries.some(({ plugin }) => pathOf(plugin) === fault.block);
-      leftOut.push({
-        plugin: (whole ? fault.plugin : fault.block) as string,
-        code: 'CONFIG_INVALID',
-        why: faultText(fault),
-      });
-    }
+  async function make(): Promise<Generation> {
+    const { plugins, config, dormant = [] } = candidate;
+    const entries = order(plugins, leaveOut);
+    const { early = [], late = [] } = Object.groupBy(entries, ({ plugin }) => (plugin.phase === 'config' ? 'early' : 'late'));
+    const loaded = early.length ? await loadConfig(early) : config;
+    const owned = plugins.flatMap(({ plugin }) => plugin.config?.at ?? []); // also by the early, and by those without a place
+    await add(late, loaded, [...dormant, ...owned]);
+    const next = generation(kernel, id, instances, leftOut);
+    const problem = await next.enter((run) => run.call(CheckGeneration, { plugins: instances.map(({ name }) => name) }));
+    if (problem) throw new KernelError('GENERATION_REJECTED', problem);
+    return next;
   }
 
-  async function add(entry: Entry, config: unknown) {
-    const one = await reuseOrMake(entry, config);
-    instances.push(one);
-    for (const { id } of entry.plugin.provides ?? [])
-      providers.set(id, { number: one.number, value: one.services.get(id) });
+  /** Phase `config`: those plugins see the text's values and may rewrite all but `plugins.*`. */
+  async function loadConfig(early: readonly Entry[]): Promise<Values> {
+    const { config } = candidate;
+    await add(early, config, Object.keys(config));
+    const trial = generation(kernel, 0, [...instances], leftOut);
+    const loaded = await trial.enter((run) => run.call(LoadConfig, config));
+    if (canonical(loaded['plugins']) === canonical(config['plugins'])) return loaded;
+    throw new KernelError('CONFIG_PLUGINS_CHANGED', 'a config.load tap changed plugins.*; which plugins run is final before it');
+  }
+
+  async function add(entries: readonly Entry[], config: Values, dormant: readonly string[]) {
+    const plugins = entries.map(({ plugin }) => plugin);
+    const { slices, faults } = options.check.slice(config, plugins, dormant);
+    if (faults.some(({ block }) => !block || isVital(block))) throw options.check.error(faults);
+    const faulty = Map.groupBy(faults, ({ block = '' }) => block);
+    for (const [block, own] of faulty) leaveOut(block, options.check.error(own));
+    for (const entry of entries) {
+      const { name } = entry.plugin;
+      if (faulty.has(name)) continue;
+      try {
+        instances.push(await reuseOrMake(entry, slices.get(name)));
+      } catch (error) {
+        leaveOut(name, error);
+      }
+    }
   }
 
   async function reuseOrMake(entry: Entry, config: unknown): Promise<Instance> {
     const { name, needs = {} } = entry.plugin;
-    const needed = Object.entries(needs).map(([alias, token]) => [alias, provider(name, token.id)] as const);
-    const numbers = Object.fromEntries(needed.map(([alias, { number }]) => [alias, number]));
-    const identity: Identity = { code: entry.codeHash, config: digest(canonical(config)), needs: numbers };
-    const old = before(name);
-    const why = whyRebuilt(old?.identity, identity);
+    const providers = Object.entries(needs).map(([alias, { id: key }]) => {
+      const provider = [kernel.outside, ...instances].find(({ services }) => services.has(key));
+      const { number, services } = provider ?? lacking(key, `plugin "${name}" needs`, leftOut, name);
+      return { alias, number, value: services.get(key) };
+    });
+    const numbers = Object.fromEntries(providers.map(({ alias, number }) => [`it needs ${alias}`, number]));
+    const identity = { 'its code changed': entry.codeHash, 'its config changed': digest(config), ...numbers };
+    const old = previous?.instances.find((one) => one.name === name);
+    const why = old ? differences(old.identity, identity) : 'new';
     if (old && !why) return old;
-    const one = instance(context.number(), identity, entry, context);
+    const one = await setUp(kernel, entry, identity, config, Object.fromEntries(providers.map(({ alias, value }) => [alias, value])));
     fresh.push(one);
-    try {
-      await one.setup(config, Object.fromEntries(needed.map(([alias, { value }]) => [alias, value])));
-    } catch (error) {
-      void one.dispose(); // not awaited: a hanging disposer must not hold up the others
-      throw error;
-    }
-    built.push({ plugin: name, why: why ?? 'new' });
+    built.push({ plugin: name, why });
     return one;
   }
 
-  function provider(plugin: string, id: string) {
-    const out = leftOut.find(({ provides }) => provides?.includes(id));
-    const why = out
-      ? `plugin "${out.plugin}" would provide it, but was left out: ${out.why}`
-      : 'no listed plugin provides it';
-    const found = providers.get(id);
-    if (!found) throw new KernelError('SERVICE_UNKNOWN', `plugin "${plugin}" needs "${id}": ${why}`, { plugin });
-    return found;
-  }
-
-  async function make(entries: readonly Entry[], slices: ReadonlyMap<string, unknown>) {
-    for (const entry of entries) {
-      if (faulty.has(entry.plugin.name)) continue;
-      await add(entry, slices.get(entry.plugin.name)).catch((error) => leaveOut(entry, error));
-    }
-  }
-
-  /** Phase `config`: those plugins see the text's values and may rewrite all but `plugins.*`. */
-  async function loadConfig(first: readonly Entry[]): Promise<Values> {
-    const { config } = candidate;
-    if (first.length === 0) return config;
-    const { slices, faults } = sliceConfig(
-      config,
-      first.map(({ plugin }) => plugin),
-      Object.keys(config),
-    );
-    sift(faults, first);
-    await make(first, slices);
-    const loaded = await context.trial(instances, (run) => run.call(LoadConfig, config));
-    if (canonical(loaded.plugins) === canonical(config.plugins)) return loaded;
-    throw new KernelError(
-      'CONFIG_PLUGINS_CHANGED',
-      'a config.load tap changed plugins.*; which plugins run is final before it',
-    );
-  }
-
-  async function run() {
-    const { entries, misfits } = order(candidate.plugins);
-    for (const { entry, error } of misfits) leaveOut(entry, error);
-    const first = entries.filter(({ plugin }) => plugin.phase === 'config');
-    const config = await loadConfig(first);
-    const { slices, faults } = sliceConfig(
-      config,
-      entries.map(({ plugin }) => plugin),
-      candidate.dormant ?? [],
-    );
-    sift(faults, entries);
-    await make(
-      entries.filter((entry) => !first.includes(entry)),
-      slices,
-    );
-  }
-
-  /** Undoes what this attempt built, in reverse. What it reused stays. */
-  async function dispose() {
+  try {
+    return { next: await make(), built };
+  } catch (error) {
     for (const one of fresh.toReversed()) await one.dispose();
+    throw error;
   }
-
-  return { instances, built, leftOut, run, dispose };
 }
+
+/** Why an instance cannot be kept, in words; empty where it can. */
+const differences = (before: Identity, now: Identity): string =>
+  Object.keys({ ...before, ...now })
+    .filter((fact) => before[fact] !== now[fact])
+    .join(', ');

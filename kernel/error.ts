@@ -4,12 +4,8 @@ import kernelCodes from './codes.json' with { type: 'json' };
 export { kernelCodes };
 export type KernelCode = keyof typeof kernelCodes;
 
-export interface ErrorFacts {
-  readonly plugin?: string | undefined;
-  readonly hook?: string | undefined;
-  readonly run?: string | undefined;
-  readonly cause?: unknown;
-}
+/** Where it happened, and what caused it. */
+export type ErrorFacts = { readonly [fact in 'plugin' | 'hook' | 'run']?: string | undefined } & { readonly cause?: unknown };
 
 /** A code for programs and a message for people: what, where, what to do. Compare by `code`, never by `instanceof`. */
 export class KernelError extends Error {

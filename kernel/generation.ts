@@ -1,113 +1,86 @@
 import { asValue, createContainer } from 'awilix';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import { funnel, KernelError } from './error.ts';
-import { canonical } from './identity.ts';
-import type { Instance, Tap } from './instance.ts';
-import { DecideTool, FilterPolicy, type LeftOut, type Subject } from './points.ts';
-import { asked, type Deciding, narrowed } from './policy.ts';
-import type { Given, Run } from './run.ts';
-import type { Hook } from './token.ts';
+import { type AnyHook, canonical, type Instance, type Tap } from './instance.ts';
+import type { Kernel } from './kernel.ts';
+import { DecideTool, FilterPolicy, type LeftOut, type Offer, type Subject, type ToolRequest } from './points.ts';
+import { openRun, type Run, type RunOptions } from './run.ts';
+import { judged, narrowed } from './toolcall.ts';
 
-type AnyHook = Hook<unknown, unknown>;
-type Point = Pick<AsyncSeriesHook<[unknown, Run]>, 'promise' | 'tapPromise'>;
-
-const args = ['value', 'run'] as [string, string];
-const make: Record<AnyHook['kind'], () => Point> = {
-  notify: () => new AsyncSeriesHook<[unknown, Run]>(args) as never,
-  waterfall: () => new AsyncSeriesWaterfallHook<[unknown, Run]>(args) as never,
-  bail: () => new AsyncSeriesBailHook<[unknown, Run], unknown>(args) as never,
-};
+const kinds = { notify: AsyncSeriesHook, waterfall: AsyncSeriesWaterfallHook, bail: AsyncSeriesBailHook };
+let runs = 0;
 
 export type Generation = ReturnType<typeof generation>;
 
 /** An immutable set of instances with the hooks they tap and the services they provide. */
-export function generation(
-  id: number,
-  instances: readonly Instance[],
-  leftOut: readonly LeftOut[],
-  services: readonly Given[],
-  report: (error: unknown) => void,
-) {
+export function generation(kernel: Kernel, id: number, instances: readonly Instance[], leftOut: readonly LeftOut[]) {
   const container = createContainer<Record<string, unknown>>({ strict: true });
-  for (const { token, value } of services) container.register(token.id, asValue(value));
-  for (const { services: own } of instances) for (const [key, value] of own) container.register(key, asValue(value));
-  const taps = Map.groupBy(
-    instances.flatMap(({ name, taps }) => taps.map((tap) => ({ plugin: name, tap }))),
-    ({ tap }) => tap.hook.id,
-  );
-  const points = new Map<string, Point>();
+  const services = [kernel.outside, ...instances].flatMap((one) => [...one.services]);
+  for (const [key, value] of services) container.register(key, asValue(value));
+  const taps = instances.flatMap((one) => one.taps).toSorted((a, b) => a.stage - b.stage); // ties stay in plugin order
+  const tapsOf = Map.groupBy(taps, ({ hook }) => hook.id);
+  const points = new Map<string, AsyncSeriesHook<[unknown, Run]>>();
   const kept = new Map<string, Promise<unknown>>();
-  const idle = Promise.withResolvers<void>();
+  /** The runs on it. */
+  const active = new Set<Promise<unknown>>();
 
-  /** The policy points are stricter than their kinds: a filter only narrows, every decider is asked. */
-  function wire(hook: AnyHook): Point {
-    const point = make[hook.id === DecideTool.id ? 'waterfall' : hook.kind]();
-    for (const { plugin, tap } of taps.get(hook.id) ?? []) {
-      point.tapPromise({ name: plugin, stage: tap.stage ?? 0 }, async (value, run) => {
-        try {
-          return (await answer(hook, tap, plugin, value, run)) as undefined;
-        } catch (cause) {
-          const error = funnel(cause, 'HOOK_FAILED', { plugin, hook: hook.id, run: run.id });
-          if (hook.kind !== 'notify') throw error;
-          return report(error);
-        }
-      });
-    }
+  function pointOf(hook: AnyHook, own: readonly Tap[]) {
+    const point = new (kinds[hook.kind] as typeof AsyncSeriesHook<[unknown, Run]>)(['value', 'run']);
+    for (const tap of own) point.tapPromise(tap.plugin, (value, run) => ask(tap, hook, value, run) as Promise<void>);
     points.set(hook.id, point);
     return point;
   }
 
-  async function answer(hook: AnyHook, tap: Tap, plugin: string, value: unknown, run: Run) {
-    if (hook.id === DecideTool.id)
-      return asked(value as Deciding, (request) => tap.fn(request, run), plugin, run.signal);
-    const result = await tap.fn(value, run);
-    if (hook.kind === 'waterfall' && result === undefined)
-      throw new KernelError('HOOK_UNDEFINED', 'it returned nothing; return the next value');
-    return hook.id === FilterPolicy.id ? narrowed(value as never, result as never, plugin, report) : result;
+  async function ask({ fn, plugin }: Tap, { id: hook, kind }: AnyHook, value: unknown, run: Run): Promise<unknown> {
+    try {
+      const result = await fn(value, run);
+      if (kind === 'waterfall' && result === undefined) throw new KernelError('HOOK_UNDEFINED', 'it must return the next value');
+      return hook === FilterPolicy.id ? narrowed(value as Offer, result as Offer, plugin, kernel.report) : result;
+    } catch (cause) {
+      const error = funnel(cause, 'HOOK_FAILED', { plugin, hook, run: run.id });
+      if (kind !== 'notify') throw error;
+      return kernel.report(error);
+    }
   }
 
-  const self = {
-    ...{ id, instances, leftOut, container },
-    runs: 0,
-    retired: false,
+  /** Runs `work` pinned to this generation. */
+  function enter<T>(work: (run: Run) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
+    const root = { id: `r${++runs}`, on: self, isEnded: false };
+    const running = Promise.try(work, openRun(root, options)).finally(() => {
+      root.isEnded = true;
+      active.delete(running);
+    });
+    active.add(running);
+    return running;
+  }
 
-    async call(hook: AnyHook, value: unknown, run: Run): Promise<unknown> {
-      if (!taps.has(hook.id)) return hook.kind === 'waterfall' ? value : undefined;
-      const point = points.get(hook.id) ?? wire(hook);
-      if (hook.id !== DecideTool.id) return point.promise(value, run);
-      return ((await point.promise([value, undefined], run)) as unknown as Deciding)[1];
-    },
+  /** Asks the taps of a hook. The policy points are stricter than their kinds: every decider is asked, a filter only narrows. */
+  async function call(hook: AnyHook, value: unknown, run: Run): Promise<unknown> {
+    const own = tapsOf.get(hook.id);
+    if (!own) return hook.kind === 'waterfall' ? value : undefined;
+    if (hook.id === DecideTool.id) return judged(own, value as ToolRequest, run);
+    return (points.get(hook.id) ?? pointOf(hook, own)).promise(value, run);
+  }
 
-    /** Computes once per (Subject, versions of the taps of these hooks). What fails is not kept. */
-    keep<T>(hooks: readonly { readonly id: string }[], subject: Subject, compute: () => Promise<T>): Promise<T> {
-      const versions = hooks.flatMap((hook) => taps.get(hook.id) ?? []).map(({ tap }) => tap.version?.(subject) ?? '');
-      const key = [hooks[0]?.id, subjectKey(subject), ...versions].join('\n');
-      const old = kept.get(key);
-      if (old) return old as Promise<T>;
-      if (kept.size >= 1000) kept.clear();
-      const made = compute();
-      kept.set(key, made);
-      made.catch(() => kept.delete(key));
-      return made;
-    },
+  /** Computes once per Subject and versions of the hooks' taps. A failure is its own run's: who waited for it computes again. */
+  async function keep<T>(hooks: readonly AnyHook[], subject: Subject, compute: () => Promise<T>): Promise<T> {
+    const versions = hooks.flatMap((hook) => tapsOf.get(hook.id) ?? []).map(({ version }) => version?.(subject));
+    const key = canonical([hooks, subject, versions]);
+    const old = kept.get(key);
+    if (old) return (old as Promise<T>).catch(compute);
+    if (kept.size >= 1000) kept.clear(); // mostly versions of long ago
+    const made = compute();
+    kept.set(key, made);
+    made.catch(() => kept.delete(key));
+    return made;
+  }
 
-    leave() {
-      if (--self.runs === 0 && self.retired) idle.resolve();
-    },
+  /** Once the last run has left: lets go of the instances, in reverse. */
+  async function retire(): Promise<void> {
+    while (active.size > 0) await Promise.allSettled(active);
+    for (const one of instances.toReversed()) await one.leave();
+  }
 
-    /** Waits for the last run, then lets go of the instances in reverse. */
-    async retire() {
-      self.retired = true;
-      if (self.runs > 0) await idle.promise;
-      for (const one of instances.toReversed()) await one.leave();
-    },
-  };
+  const self = { kernel, id, instances, leftOut, container, active, enter, call, keep, retire };
   return self;
-}
-
-const subjectKeys = new WeakMap<Subject, string>();
-function subjectKey(subject: Subject): string {
-  const key = subjectKeys.get(subject) ?? canonical(subject);
-  subjectKeys.set(subject, key);
-  return key;
 }

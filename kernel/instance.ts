@@ -1,145 +1,126 @@
+import { hash } from 'node:crypto';
 import { funnel, type KernelCode, KernelError } from './error.ts';
-import type { Identity } from './identity.ts';
-import { type LeasePool, within } from './lease.ts';
-import { type LogSink, logOf } from './log.ts';
+import type { Kernel } from './kernel.ts';
+import { within } from './lease.ts';
+import { logOf } from './log.ts';
 import type { Entry } from './order.ts';
 import type { Context, TapOptions } from './plugin.ts';
-import type { EnterRun, Run } from './run.ts';
+import type { Run } from './run.ts';
 import type { Hook } from './token.ts';
 
-/** What instances share of the kernel. Times in milliseconds. */
-export interface Around {
-  readonly pool: LeasePool;
-  readonly enter: EnterRun;
-  readonly sink: LogSink;
-  readonly report: (error: unknown) => void;
-  readonly setupMs: number;
-  readonly disposeMs: number;
-}
-
+export type AnyHook = Hook<never, unknown>;
 export interface Tap extends TapOptions {
-  readonly hook: Hook<unknown, unknown>;
+  readonly plugin: string;
+  readonly hook: AnyHook;
+  readonly stage: number;
   readonly fn: (value: unknown, run: Run) => unknown;
 }
 
-export type Instance = ReturnType<typeof instance>;
+/** What makes an instance the same one, by what is said where it differs: hashes (secrets stay unread), and a number per need. */
+export type Identity = Readonly<Record<string, string | number>>;
 
-/** One plugin, live at one identity. Shared by every generation that holds it; disposed when the last lets go. */
-export function instance(number: number, identity: Identity, entry: Entry, around: Around) {
-  const { pool, enter, report, setupMs, disposeMs } = around;
-  const { plugin } = entry;
+export type Instance = Awaited<ReturnType<typeof setUp>>;
+let made = 0;
+
+/** Makes an instance: one plugin, live at one identity, shared by all generations that hold it. A setup that fails is undone. */
+export async function setUp(kernel: Kernel, entry: Entry, identity: Identity, config: unknown, needs: Context['needs']) {
+  const { plugin, source } = entry;
+  const { name, provides = [] } = plugin;
+  const { setupMs, disposeMs, sink } = kernel.options;
+  const holder = {};
   const taps: Tap[] = [];
   const services = new Map<string, unknown>();
   const leases = new Set<string>();
   const starts: (() => void | Promise<void>)[] = [];
   const undo = new AsyncDisposableStack();
   const abort = new AbortController();
-  const swapped = Promise.withResolvers<void>();
-  swapped.promise.catch(() => {}); // a candidate may be dropped with nobody waiting for it
-  let inSetup = true;
-  let generations = 0;
+  const live = Promise.withResolvers<void>();
+  live.promise.catch(() => {}); // a candidate may be dropped with nobody waiting for it
+  let isInSetup = true;
 
-  const failure = (code: KernelCode, what: string, cause?: unknown) =>
-    new KernelError(code, `plugin "${plugin.name}" ${what}`, { plugin: plugin.name, cause });
-
-  function early(what: string) {
-    if (!inSetup)
-      throw failure(
-        'PLUGIN_LATE',
-        `called ${what} after setup; what changes by itself belongs in a tap with a version`,
-      );
-  }
-
+  const failure = (code: KernelCode, what: string) => new KernelError(code, `plugin "${name}" ${what}`, { plugin: name });
+  const reportFrom = (code: KernelCode, hook: string) => (cause: unknown) => kernel.report(funnel(cause, code, { plugin: name, hook }));
+  const onlyInSetup = (what: string) => {
+    if (!isInSetup) throw failure('PLUGIN_LATE', `called ${what} after setup; what changes by itself belongs in a tap with a version`);
+  };
   /** A disposer that throws or hangs is reported, and the rest are still undone. */
-  async function clean(dispose: () => void | Promise<void>) {
-    const late = failure(
-      'DISPOSE_TIMEOUT',
-      `has a disposer that did not settle in ${disposeMs} ms; it was left behind`,
-    );
-    const failed = (cause: unknown) =>
-      report(cause === late ? late : failure('DISPOSE_FAILED', 'has a disposer that threw', cause));
-    await within(disposeMs, late, async () => dispose()).catch(failed);
-  }
+  const clean = async (dispose: () => void | Promise<void>) => {
+    const late = failure('DISPOSE_TIMEOUT', `has a disposer that did not settle in ${disposeMs} ms; it was left behind`);
+    await within(disposeMs, late, async () => dispose()).catch(reportFrom('DISPOSE_FAILED', 'defer'));
+  };
 
-  const context = (config: unknown, needs: object): Context<Record<string, never>> => ({
-    config,
-    needs: needs as never,
-    signal: abort.signal,
-    log: logOf(around.sink, plugin.name),
-    run: (work, options) => (self.since ? enter(work, options) : swapped.promise.then(() => enter(work, options))),
-    tap(hook, fn, options) {
-      early('tap');
-      taps.push({ hook, fn, ...(typeof options === 'number' ? { stage: options } : options) } as Tap);
+  const given = { config, needs, signal: abort.signal, log: logOf(sink, name) };
+  const context: Context = {
+    ...given,
+    run: (work, options) => live.promise.then(() => kernel.run(work, options)),
+    tap(hook, fn, options = 0) {
+      onlyInSetup('tap');
+      const { stage = 0, version }: TapOptions = typeof options === 'number' ? { stage: options } : options;
+      taps.push({ plugin: name, hook, fn, stage, version } as Tap);
     },
-    provide(token, value) {
-      early('provide');
-      const declared = plugin.provides?.some(({ id }) => id === token.id);
-      if (!declared)
-        throw failure('SERVICE_UNDECLARED', `provides "${token.id}" without declaring it; add it to provides`);
-      services.set(token.id, value);
+    provide({ id }, value) {
+      onlyInSetup('provide');
+      const isDeclared = provides.some((token) => token.id === id);
+      if (!isDeclared) throw failure('SERVICE_UNDECLARED', `provides "${id}" without declaring it; add it to provides`);
+      services.set(id, value);
     },
     async lease(key, create) {
-      early('lease');
-      if (!leases.has(key)) undo.defer(() => pool.release(key, self));
+      onlyInSetup('lease');
       leases.add(key);
-      return pool.acquire(key, self, create);
+      undo.defer(() => kernel.leases.release(key, holder));
+      return kernel.leases.acquire(key, holder, create);
     },
-    defer(dispose) {
-      if (undo.disposed) void clean(dispose);
-      else undo.defer(() => clean(dispose));
-    },
+    defer: (dispose) => (undo.disposed ? void clean(dispose) : undo.defer(() => clean(dispose))),
     onLive(start) {
-      early('onLive');
+      onlyInSetup('onLive');
       starts.push(start);
     },
-  });
-
-  const self = {
-    ...{ number, identity, entry, taps, services, leases, name: plugin.name },
-    /** The generation it came live in; 0 before the swap. */
-    since: 0,
-    setupMs: 0,
-
-    async setup(config: unknown, needs: object) {
-      const began = performance.now();
-      const late = failure(
-        'SETUP_TIMEOUT',
-        `did not finish setup in ${setupMs} ms; what waits there belongs in onLive`,
-      );
-      try {
-        await within(setupMs, late, async () => plugin.setup(context(config, needs) as never));
-      } catch (cause) {
-        throw cause === late ? late : funnel(cause, 'SETUP_FAILED', { plugin: plugin.name });
-      } finally {
-        inSetup = false;
-      }
-      const missing = plugin.provides?.find((token) => !services.has(token.id));
-      if (missing) throw failure('SERVICE_MISSING', `declares "${missing.id}" but never provided it`);
-      self.setupMs = performance.now() - began;
-    },
-
-    /** After the swap: intake begins. Joins the generation either way. */
-    join(generation: number) {
-      generations++;
-      if (self.since) return;
-      self.since = generation;
-      swapped.resolve();
-      const failed = (cause: unknown) => report(funnel(cause, 'HOOK_FAILED', { plugin: plugin.name, hook: 'onLive' }));
-      for (const start of starts) void (async () => start())().catch(failed);
-    },
-
-    /** Disposed with the last generation that holds it. */
-    async leave() {
-      if (--generations === 0) await self.dispose();
-    },
-
-    retire: () => abort.abort(failure('PLUGIN_RETIRED', 'left the current generation')),
-
-    async dispose() {
-      swapped.reject(failure('CANDIDATE_DROPPED', 'was part of a candidate that was rejected'));
-      self.retire();
-      await undo.disposeAsync().catch(report);
-    },
   };
-  return self;
+
+  const retire = () => abort.abort(failure('PLUGIN_RETIRED', 'left the current generation'));
+  const dispose = async () => {
+    live.reject(failure('CANDIDATE_DROPPED', 'was part of a candidate that was rejected'));
+    retire();
+    await undo.disposeAsync();
+  };
+
+  const began = performance.now();
+  try {
+    const late = failure('SETUP_TIMEOUT', `did not finish setup in ${setupMs} ms; what waits there belongs in onLive`);
+    await within(setupMs, late, async () => plugin.setup(context as never)).finally(() => (isInSetup = false));
+    const missing = provides.find(({ id }) => !services.has(id));
+    if (missing) throw failure('SERVICE_MISSING', `declares "${missing.id}" but never provided it`);
+  } catch (cause) {
+    await dispose();
+    throw funnel(cause, 'SETUP_FAILED', { plugin: name });
+  }
+
+  const number = ++made;
+  const facts = { plugin: name, description: plugin.description, required: plugin.required ?? false, source };
+  const tokens = { needs: Object.values(plugin.needs ?? {}).map(({ id }) => id), provides: [...services.keys()] };
+  const hooks = taps.map(({ hook, stage }) => ({ hook: hook.id, stage }));
+  const inspection = { ...facts, instance: number, since: 0, setupMs: performance.now() - began, ...tokens, hooks, leases: [...leases] };
+  let generations = 0;
+  /** Joins a generation; with the first one, at its swap, intake begins. */
+  const join = (generation: number) => {
+    generations++;
+    if (inspection.since) return;
+    inspection.since = generation;
+    live.resolve();
+    for (const start of starts) void Promise.try(start).catch(reportFrom('HOOK_FAILED', 'onLive'));
+  };
+  /** Disposed with the last generation that holds it. */
+  const leave = async () => {
+    if (--generations === 0) await dispose();
+  };
+  return { number, name, identity, taps, services, holder, join, leave, retire, dispose, inspection };
 }
+
+/** JSON with sorted keys: equal values give equal text. */
+export function canonical(value: unknown): string {
+  const sorted = (inner: object) => Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const isMap = (inner: unknown) => typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  return JSON.stringify(value, (_, inner) => (isMap(inner) ? sorted(inner) : inner)) ?? 'null';
+}
+
+export const digest = (value: unknown) => hash('sha256', canonical(value), 'base64url');

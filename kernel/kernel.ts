@@ -1,14 +1,34 @@
 import { build, type Candidate } from './build.ts';
-import { KernelError } from './error.ts';
-import { type Generation, generation } from './generation.ts';
-import type { Around, Instance } from './instance.ts';
-import { leasePool } from './lease.ts';
+import { KernelError, messageOf } from './error.ts';
+import type { Generation } from './generation.ts';
+import type { Instance } from './instance.ts';
+import { type LeasePool, leasePool } from './lease.ts';
 import { type LogSink, logOf } from './log.ts';
-import { CheckGeneration, GenerationRejected, GenerationSwapped, type LeftOut, type Swap } from './points.ts';
-import { type EnterRun, type Given, openRun, type Run, type RunOptions } from './run.ts';
+import type { Plugin } from './plugin.ts';
+import { GenerationRejected, GenerationSwapped, type JsonSchema, type Swap } from './points.ts';
+import type { EnterRun, Given } from './run.ts';
+import type { Hook } from './token.ts';
+
+/** A whole config, as values. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A fault of the config. `block` can be left out alone for it: a plugin, by name, or one of an `x-contained` map, by path. */
+export type Fault = { readonly path: string; readonly message: string; readonly block?: string | undefined };
+
+/** How values are held against schemas, which the kernel leaves to the host. */
+export interface Check {
+  /** Cuts a config into what each plugin owns, with defaults. What lies at `dormant` paths is neither checked nor strange. */
+  slice(config: Values, plugins: readonly Plugin[], dormant: readonly string[]): Slices;
+  /** CONFIG_INVALID, with all faults at once. */
+  error(faults: readonly Fault[]): KernelError;
+  /** What is wrong with a tool's arguments; empty where nothing is. Fills in defaults, in place. */
+  args(schema: JsonSchema, args: unknown): string;
+}
+export type Slices = { readonly slices: ReadonlyMap<string, unknown>; readonly faults: readonly Fault[] };
 
 export interface KernelOptions {
   readonly sink: LogSink;
+  readonly check: Check;
   /** Services from outside, e.g. `Host`. */
   readonly services?: readonly Given[];
   /** Milliseconds a setup, and a disposer, may take. Default 10,000 each. */
@@ -18,120 +38,78 @@ export interface KernelOptions {
 
 /** Holds the current generation and replaces it. Knows no feature. */
 export class Kernel {
-  #current: Generation | undefined;
-  #numbers = 0;
+  readonly options: Required<KernelOptions>;
+  readonly leases: LeasePool;
+  /** The services from outside, as if of an instance that never changes. */
+  readonly outside: Pick<Instance, 'number' | 'services'>;
+  /** For the kernel's own parts; all others get a `Run`. */
+  current: Generation | undefined;
   #generations = 0;
-  #runs = 0;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #draining = new Map<Generation, Promise<void>>();
   readonly #abort = new AbortController();
-  readonly #services: readonly Given[];
-  readonly #around: Around;
+  readonly signal = this.#abort.signal;
 
-  constructor({ sink, services = [], setupMs = 10_000, disposeMs = 10_000 }: KernelOptions) {
-    const log = logOf(sink);
-    const report = (error: unknown) => log.error(error instanceof Error ? error.message : String(error), { error });
-    this.#services = services;
-    this.#around = { pool: leasePool(report, disposeMs), enter: this.run, sink, report, setupMs, disposeMs };
+  constructor(options: KernelOptions) {
+    this.options = { services: [], setupMs: 10_000, disposeMs: 10_000, ...options };
+    this.leases = leasePool(this.report, this.options.disposeMs);
+    this.outside = { number: 0, services: new Map(options.services?.map(({ token, value }) => [token.id, value])) };
   }
 
-  /** Builds the next generation and swaps to it; rejects with the old one untouched. Settles at the swap, not at the drain: a run may apply its own replacement. */
+  /** Builds the next generation and swaps to it, or rejects. Settles at the swap, not at the drain: a run may apply its own replacement. */
   apply(candidate: Candidate): Promise<Swap> {
     const next = this.#queue.then(() => this.#apply(candidate));
     this.#queue = next.then(
-      (swap) => this.run((run) => run.call(GenerationSwapped, swap)),
-      (error) =>
-        this.#current && this.run((run) => run.call(GenerationRejected, { error, generation: run.generation })),
+      (swap) => this.#tell(GenerationSwapped, swap),
+      (error) => this.#tell(GenerationRejected, { error, generation: this.#generations }),
     );
     return next;
   }
 
   async #apply(candidate: Candidate): Promise<Swap> {
     const began = performance.now();
-    const previous = this.#current;
-    const make = (id: number, instances: readonly Instance[], leftOut: readonly LeftOut[]) =>
-      generation(id, instances, leftOut, this.#services, this.#around.report);
-    const attempt = build(candidate, {
-      ...this.#around,
-      previous,
-      services: this.#services,
-      number: () => ++this.#numbers,
-      trial: (instances, work) => this.#enter(make(0, instances, []), work),
-    });
-    try {
-      await attempt.run();
-      const next = make(this.#generations + 1, attempt.instances, attempt.leftOut);
-      const plugins = next.instances.map(({ name }) => name);
-      const problem = await this.#enter(next, (run) => run.call(CheckGeneration, { plugins }));
-      if (problem) throw new KernelError('GENERATION_REJECTED', problem);
-      this.#swap(previous, next);
-      const removed = previous?.instances.map(({ name }) => name).filter((name) => !plugins.includes(name)) ?? [];
-      const { built, leftOut } = attempt;
-      return { generation: next.id, built, removed, leftOut, ms: performance.now() - began };
-    } catch (error) {
-      await attempt.dispose();
-      this.#around.pool.sweep(new Set(previous?.instances));
-      throw error;
-    }
+    const before = this.current?.instances ?? [];
+    const { next, built } = await build(this, this.#generations + 1, candidate);
+    const { id, instances, leftOut } = next;
+    this.#swap(next);
+    const removed = before.map(({ name }) => name).filter((name) => !instances.some((one) => one.name === name));
+    return { generation: id, built, removed, leftOut, ms: performance.now() - began };
   }
 
-  /** Synchronous, so that no run ever sees half of it. */
-  #swap(previous: Generation | undefined, next: Generation) {
-    this.#current = next;
-    this.#generations = next.id;
-    const current = new Set<Instance>(next.instances);
-    for (const instance of previous?.instances ?? []) if (!current.has(instance)) instance.retire();
-    this.#around.pool.sweep(current);
-    for (const instance of next.instances) instance.join(next.id);
-    if (previous) this.#drain(previous);
+  /** Synchronous, so that no run ever sees half of it: old intake stops, new intake begins, the old generation drains. */
+  #swap(next: Generation | undefined) {
+    const old = this.current;
+    const { id = this.#generations, instances = [] } = next ?? {};
+    const held = new Set(instances);
+    this.current = next;
+    this.#generations = id;
+    for (const one of old?.instances ?? []) if (!held.has(one)) one.retire();
+    this.leases.sweep(new Set(instances.map(({ holder }) => holder)));
+    for (const one of instances) one.join(id);
+    if (!old) return;
+    const drained = old.retire().finally(() => this.#draining.delete(old));
+    this.#draining.set(old, drained);
   }
 
-  #drain(generation: Generation) {
-    const drained = generation.retire().finally(() => this.#draining.delete(generation));
-    this.#draining.set(generation, drained);
+  /** Not awaited: a slow listener must not hold up the next change. */
+  #tell<V>(event: Hook<V, void>, value: V) {
+    if (this.current) void this.run((run) => run.call(event, value)).catch(this.report);
   }
 
-  /** Runs `work` pinned to the current generation. */
+  /** Runs `work` pinned to the current generation; while the last one drains, runs that come of its runs still join it. */
   readonly run: EnterRun = async (work, options) => {
-    const on = this.#current ?? [...this.#draining.keys()].at(-1);
-    if (!on) throw new KernelError('NOT_LIVE', 'no generation is live: not started yet, or closed');
-    return this.#enter(on, work, options);
+    const on = this.current ?? [...this.#draining.keys()].findLast(({ active }) => active.size > 0);
+    if (on) return on.enter(work, options);
+    throw new KernelError('NOT_LIVE', 'no generation is live: not started yet, or closed');
   };
 
-  async #enter<T>(
-    on: Generation,
-    work: (run: Run) => T | Promise<T>,
-    { signal, ...options }: RunOptions = {},
-  ): Promise<T> {
-    const root = {
-      id: `r${++this.#runs}`,
-      on,
-      ended: false,
-      latest: <U>(inner: (run: Run) => Promise<U>, same: RunOptions) => {
-        const now = this.#current;
-        return now && now !== on ? this.#enter(now, inner, same) : undefined;
-      },
-    };
-    const both = signal ? AbortSignal.any([signal, this.#abort.signal]) : this.#abort.signal;
-    on.runs++;
-    try {
-      return await work(openRun(root, { ...options, signal: both }));
-    } finally {
-      root.ended = true;
-      on.leave();
-    }
-  }
+  /** Where failures go that nobody waits for. */
+  readonly report = (error: unknown) => logOf(this.options.sink).error(messageOf(error), { error });
 
-  /** Orderly end: intake stops now, runs finish, everything is disposed. A run opened meanwhile joins the last generation. */
+  /** Orderly end: intake stops now, runs finish, everything is disposed. */
   async drain(): Promise<void> {
     await this.#queue;
-    const last = this.#current;
-    if (last) {
-      for (const instance of last.instances) instance.retire();
-      this.#around.pool.sweep(new Set());
-      this.#drain(last);
-      this.#current = undefined;
-    }
+    this.#swap(undefined);
     await Promise.all(this.#draining.values());
   }
 
@@ -142,29 +120,10 @@ export class Kernel {
 
   /** The kernel as it is: for status, the page and doctors. */
   inspect() {
-    const current = this.#current;
-    return {
-      generation: current?.id ?? 0,
-      runs: current?.runs ?? 0,
-      instances: (current?.instances ?? []).map(({ name, number, since, setupMs, entry, services, taps, leases }) => ({
-        ...{
-          plugin: name,
-          instance: number,
-          since,
-          setupMs,
-          source: entry.source,
-          description: entry.plugin.description,
-        },
-        required: entry.plugin.required ?? false,
-        needs: Object.values(entry.plugin.needs ?? {}).map(({ id }) => id),
-        provides: [...services.keys()],
-        hooks: taps.map(({ hook, stage = 0 }) => ({ hook: hook.id, stage })),
-        leases: [...leases],
-      })),
-      leftOut: current?.leftOut ?? [],
-      /** Older generations that still have runs. */
-      retiring: [...this.#draining.keys()].map(({ id, runs }) => ({ generation: id, runs })),
-      leases: this.#around.pool.inspect(),
-    };
+    const { id: generation = 0, active, leftOut = [] } = this.current ?? {};
+    const instances = this.current?.instances.map(({ inspection }) => ({ ...inspection })) ?? [];
+    /** Older generations that still have runs. */
+    const retiring = [...this.#draining.keys()].map((old) => ({ generation: old.id, runs: old.active.size }));
+    return { generation, runs: active?.size ?? 0, instances, leftOut, retiring, leases: this.leases.inspect() };
   }
 }

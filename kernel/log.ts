@@ -1,16 +1,11 @@
 export type Level = 'debug' | 'info' | 'warn' | 'error';
-export interface LogRecord {
-  readonly level: Level;
-  readonly message: string;
-  readonly plugin?: string;
-  readonly [fact: string]: unknown;
-}
+export type Facts = { readonly [fact: string]: unknown };
+export type LogRecord = Facts & { readonly level: Level; readonly message: string; readonly plugin?: string };
 /** Where records go. Must not throw. */
 export type LogSink = (record: LogRecord) => void;
-export type Log = { readonly [L in Level]: (message: string, facts?: Readonly<Record<string, unknown>>) => void };
+export type Log = { readonly [L in Level]: (message: string, facts?: Facts) => void };
 
 export function logOf(sink: LogSink, plugin?: string): Log {
-  const at = (level: Level) => (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    sink({ ...facts, level, message, ...(plugin && { plugin }) });
+  const at = (level: Level) => (message: string, facts?: Facts) => sink({ ...facts, level, message, ...(plugin && { plugin }) });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -1,65 +1,43 @@
-import { KernelError } from './error.ts';
+import { type KernelCode, KernelError } from './error.ts';
 import type { Plugin } from './plugin.ts';
 
 /** A plugin with the identity of its code, and where it came from, for people. */
-export interface Entry {
-  readonly plugin: Plugin;
-  readonly codeHash: string;
-  readonly source: string;
-}
+export type Entry = { readonly plugin: Plugin; readonly codeHash: string; readonly source: string };
 
-/** An entry that has no place: a name or service taken by another, a circle of needs. */
-export interface Misfit {
-  readonly entry: Entry;
-  readonly error: KernelError;
-}
+const service = (id: string) => `the service "${id}"`;
 
-/** Stable topological order: needs before dependents, ties keep the given order. */
-export function order(given: readonly Entry[]) {
-  const misfits: Misfit[] = [];
-  const names = new Map<string, Entry>();
-  const providers = new Map<string, Entry>();
-  for (const entry of given) {
-    const { name, provides = [] } = entry.plugin;
-    const taken = provides.find((token) => providers.has(token.id));
-    if (names.has(name))
-      misfits.push(
-        misfit(entry, 'PLUGIN_DUPLICATE', `is in ${names.get(name)?.source} and in ${entry.source}; remove one`),
-      );
-    else if (taken)
-      misfits.push(
-        misfit(
-          entry,
-          'SERVICE_DUPLICATE',
-          `provides "${taken.id}" as "${providers.get(taken.id)?.plugin.name}" does; switch one off`,
-        ),
-      );
-    else {
-      names.set(name, entry);
-      for (const token of provides) providers.set(token.id, entry);
-    }
-  }
-  const entries = new Set<Entry>();
-  const visit = (entry: Entry, path: readonly Entry[]) => {
-    if (path.includes(entry)) {
-      const circle = [...path.slice(path.indexOf(entry)), entry].map(({ plugin }) => plugin.name).join(' -> ');
-      return misfits.push(misfit(entry, 'PLUGIN_CYCLE', `is in a circle of needs: ${circle}`));
-    }
-    for (const token of Object.values(entry.plugin.needs ?? {})) {
-      const provider = providers.get(token.id);
-      if (provider && !entries.has(provider)) visit(provider, [...path, entry]);
-    }
-    return entries.add(entry);
+/** What only one plugin may have. */
+const claimsOf = ({ name, provides = [], config }: Plugin): readonly (readonly [string, KernelCode])[] => [
+  [`the name "${name}"`, 'PLUGIN_DUPLICATE'],
+  ...provides.map(({ id }) => [service(id), 'SERVICE_DUPLICATE'] as const),
+  ...(config?.at ? [[`the config path "${config.at}"`, 'CONFIG_OWNED_TWICE'] as const] : []),
+];
+
+/** Stable topological order: needs before dependents, ties keep the given order. What has no place in it is refused. */
+export function order(given: readonly Entry[], refuse: (name: string, error: KernelError) => void): readonly Entry[] {
+  const owners = new Map<string, Entry>();
+  const placed = new Set<Entry>();
+  const misfits = new Set<Entry>();
+  const misfit = (entry: Entry, code: KernelCode, what: string) => {
+    const { name } = entry.plugin;
+    misfits.add(entry);
+    refuse(name, new KernelError(code, `plugin "${name}" of ${entry.source} ${what}`, { plugin: name }));
   };
-  for (const entry of names.values()) if (!entries.has(entry)) visit(entry, []);
-  return { entries: [...entries].filter((entry) => !misfits.some((bad) => bad.entry === entry)), misfits };
+  const visit = (entry: Entry, path: readonly Entry[]) => {
+    if (placed.has(entry) || misfits.has(entry)) return;
+    const circle = [...path.slice(path.indexOf(entry)), entry].map(({ plugin }) => plugin.name);
+    if (path.includes(entry)) return misfit(entry, 'PLUGIN_CYCLE', `is in a circle of needs: ${circle.join(' -> ')}`);
+    const providers = Object.values(entry.plugin.needs ?? {}).map(({ id }) => owners.get(service(id)));
+    for (const provider of providers) if (provider) visit(provider, [...path, entry]);
+    if (!misfits.has(entry)) placed.add(entry);
+  };
+  for (const entry of given) {
+    const claims = claimsOf(entry.plugin);
+    const [what = '', code] = claims.find(([claim]) => owners.has(claim)) ?? [];
+    const owner = owners.get(what);
+    if (code && owner) misfit(entry, code, `claims ${what} of plugin "${owner.plugin.name}" of ${owner.source}; switch one off`);
+    else for (const [claim] of claims) owners.set(claim, entry);
+  }
+  for (const entry of given) visit(entry, []);
+  return [...placed];
 }
-
-const misfit = (
-  entry: Entry,
-  code: 'PLUGIN_DUPLICATE' | 'SERVICE_DUPLICATE' | 'PLUGIN_CYCLE',
-  what: string,
-): Misfit => ({
-  entry,
-  error: new KernelError(code, `plugin "${entry.plugin.name}" ${what}`, { plugin: entry.plugin.name }),
-});

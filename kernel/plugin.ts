@@ -1,12 +1,11 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { Leasable } from './lease.ts';
 import type { Log } from './log.ts';
-import type { JsonSchema, Subject, Tool, ToolCall, ToolResult } from './points.ts';
+import type { JsonSchema, Subject, Tool, ToolResult } from './points.ts';
 import type { EnterRun, Run } from './run.ts';
 import type { Hook, Service } from './token.ts';
 
-// biome-ignore lint: token plumbing
-export type Needs = Readonly<Record<string, Service<any>>>;
+export type Needs = Readonly<Record<string, Service<unknown>>>;
 export type Resolved<N extends Needs> = { readonly [K in keyof N]: N[K] extends Service<infer T> ? T : never };
 
 /** Where among the taps of a hook, and for kept points what else the answer depends on. */
@@ -27,7 +26,7 @@ export interface Context<N extends Needs = Needs, C = unknown> {
   /** Opens a run on the current generation; valid after this instance is gone. Before the swap it waits for it. */
   readonly run: EnterRun;
   tap<V, const R>(hook: Hook<V, R>, fn: (value: V, run: Run) => R | Promise<R>, options?: TapOptions | number): void;
-  provide<T>(token: Service<T>, value: T): void;
+  provide<T>(token: Service<T>, value: NoInfer<T>): void;
   /** A live resource that outlives reloads, shared by key and counted by holders. */
   lease<T extends Leasable>(key: string, create: () => T | Promise<T>): Promise<T>;
   /** Undone in reverse when no run can need this instance any more. */
@@ -59,33 +58,20 @@ export interface Plugin<N extends Needs = Needs, C = never> {
   setup(ctx: Context<N, C>): void | Promise<void>;
 }
 
-type Declared<N extends Needs, C> = Omit<Plugin<N, C>, 'provides' | 'config'>;
-// biome-ignore lint: token plumbing
-type Provides = readonly Service<any>[];
-
 /** Asked late and not as a constraint: the union of all schemas is too much for inference. */
-type Value<S> = S extends JSONSchema ? FromSchema<S> : never;
+type Value<S> = S extends JSONSchema ? FromSchema<S> : undefined;
 
 /** Declares a plugin; the type of `ctx.config` comes from its schema, of `ctx.needs` from its tokens. */
-export function definePlugin<const S extends JsonSchema, const N extends Needs = {}>(
-  plugin: Declared<N, Value<S>> & { readonly config: PluginConfig<S>; readonly provides?: Provides },
-): Plugin;
-export function definePlugin<const N extends Needs = {}>(
-  plugin: Declared<N, undefined> & { readonly config?: undefined; readonly provides?: Provides },
-): Plugin;
-export function definePlugin(plugin: unknown): Plugin {
-  return plugin as Plugin;
+export function definePlugin<const S extends JsonSchema | undefined = undefined, const N extends Needs = {}>(
+  plugin: Omit<Plugin<N, Value<S>>, 'config'> & { readonly config?: PluginConfig<S> },
+): Plugin {
+  return plugin as unknown as Plugin;
 }
 
 /** Declares a tool; the type of its arguments comes from its parameters. */
-export function defineTool<const S extends JsonSchema>(
-  tool: Omit<Tool, 'parameters' | 'execute'> & {
-    readonly parameters: S;
-    execute(args: Value<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
-  },
-): Tool {
-  return tool as unknown as Tool;
+export function defineTool<const S extends JsonSchema>(tool: Tool<Value<S>> & { readonly parameters: S }): Tool {
+  return tool;
 }
 
 /** A tool result of plain text. */
-export const text = (text: string): ToolResult => ({ content: [{ type: 'text', text }] });
+export const text = (said: string): ToolResult => ({ content: [{ type: 'text', text: said }] });

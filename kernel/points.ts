@@ -21,13 +21,8 @@ export interface Subject {
 export type Content =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly data: string; readonly mimeType: string };
-
-export interface ToolResult {
-  readonly content: readonly Content[];
-  /** For programs (page, logs); never sent to the model. */
-  readonly details?: unknown;
-  readonly isError?: boolean;
-}
+/** `details` are for programs (page, logs) and never sent to the model. */
+export type ToolResult = { readonly content: readonly Content[]; readonly details?: unknown; readonly isError?: boolean };
 
 export interface Tool<A = never> {
   readonly name: string;
@@ -51,44 +46,25 @@ export interface ToolCall {
   update(partial: ToolResult): void;
 }
 
+/** One call as it is asked for. `args` are what the model gave; the kernel checks them. */
+export type CallRequest = { readonly id: string; readonly name: string; readonly args: unknown; readonly onUpdate?: ToolCall['update'] };
 /** What `policy.decide` judges. The arguments fit the tool's schema. */
-export interface ToolRequest {
-  readonly id: string;
-  readonly tool: Tool;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
+export type ToolRequest = { readonly id: string; readonly tool: Tool; readonly args: Readonly<Record<string, unknown>> };
 /** `rule` names what decided (a layer, a config path), for people who ask why. */
 export type Verdict =
   | { readonly kind: 'allow'; readonly rule?: string }
   | { readonly kind: 'ask'; readonly why: string; readonly rule?: string }
   | { readonly kind: 'deny'; readonly why: string; readonly rule?: string };
-
-export interface Removal {
-  readonly tool: string;
-  readonly why: string;
-  readonly rule: string;
-}
-
 /** The tools of one Subject, with what policy took away and why. */
-export interface Offer {
-  readonly tools: readonly Tool[];
-  readonly removed: readonly Removal[];
-}
+export type Offer = { readonly tools: readonly Tool[]; readonly removed: readonly Removal[] };
+export type Removal = { readonly tool: string; readonly why: string; readonly rule: string };
 
-export interface PromptSection {
-  readonly id: string;
-  readonly text: string;
-  /** The smallest prompt mode that still holds this section. Default `full`. */
-  readonly from?: 'none' | 'minimal' | 'full';
-}
-
+/** `from` is the smallest prompt mode that still holds this section. Default `full`. */
+export type PromptSection = { readonly id: string; readonly text: string; readonly from?: 'none' | 'minimal' | 'full' };
 /** Executes a turn. Input and outcome belong to the plugins that agree on them (plugins/turns/contract.ts). */
-export interface Runtime<Input = never, Outcome = unknown> {
-  readonly id: string;
-  turn(input: Input, run: Run): Promise<Outcome>;
-}
+export type Runtime<Input = never, Outcome = unknown> = { readonly id: string; turn(input: Input, run: Run): Promise<Outcome> };
 
+/** What came of a candidate. */
 export interface Swap {
   readonly generation: number;
   readonly built: readonly { readonly plugin: string; readonly why: string }[];
@@ -96,14 +72,8 @@ export interface Swap {
   readonly leftOut: readonly LeftOut[];
   readonly ms: number;
 }
-
 /** A plugin that is not part of the generation, and the reason a person needs. */
-export interface LeftOut {
-  readonly plugin: string;
-  readonly code: string;
-  readonly why: string;
-  readonly provides?: readonly string[];
-}
+export type LeftOut = { readonly plugin: string; readonly code: string; readonly why: string; readonly provides?: readonly string[] };
 
 export const LoadConfig = waterfall<Readonly<Record<string, unknown>>>('config.load');
 /** Kept per (Subject, versions): a pure function of them. */
@@ -117,9 +87,7 @@ export const SelectRuntime = bail<Subject, Runtime>('runtime.select');
 /** Asked of the candidate before the swap; the first problem rejects it. */
 export const CheckGeneration = bail<{ readonly plugins: readonly string[] }, string>('generation.check');
 export const GenerationSwapped = notify<Swap>('generation.swapped');
-export const GenerationRejected = notify<{ readonly error: unknown; readonly generation: number }>(
-  'generation.rejected',
-);
+export const GenerationRejected = notify<{ readonly error: unknown; readonly generation: number }>('generation.rejected');
 
 /** Asked when policy says `ask`. Without one, `ask` is a deny. */
 export interface Approver {

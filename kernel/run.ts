@@ -1,31 +1,17 @@
-import { asValue, type AwilixContainer } from 'awilix';
+import { asValue } from 'awilix';
 import { KernelError } from './error.ts';
 import type { Generation } from './generation.ts';
-import {
-  FilterPolicy,
-  type Offer,
-  type PromptSection,
-  PromptSections,
-  RegisterTools,
-  type Subject,
-  type ToolResult,
-} from './points.ts';
+import type { CallRequest, LeftOut, Offer, PromptSection, Subject, ToolResult } from './points.ts';
+import { FilterPolicy, PromptSections, RegisterTools } from './points.ts';
 import type { Hook, Service } from './token.ts';
-import { type CallRequest, callTool } from './toolcall.ts';
+import { callTool } from './toolcall.ts';
 
 /** A service that belongs to one run, e.g. the facts of its turn. */
-export interface Given<T = unknown> {
-  readonly token: Service<T>;
-  readonly value: T;
-}
-export const given = <T>(token: Service<T>, value: T): Given => ({ token, value }) as Given;
+export type Given<T = unknown> = { readonly token: Service<T>; readonly value: T };
+export const given = <T>(token: Service<T>, value: NoInfer<T>): Given => ({ token, value });
 
-export interface RunOptions {
-  readonly subject?: Subject;
-  /** Ends the run's work early; combined with the signal of the run it derives from. */
-  readonly signal?: AbortSignal | undefined;
-  readonly values?: readonly Given[];
-}
+/** `signal` ends the run's work early; it is combined with that of the run it derives from. */
+export type RunOptions = { readonly subject?: Subject; readonly signal?: AbortSignal | undefined; readonly values?: readonly Given[] };
 
 /** One unit of work, pinned to the generation on which it started. The only way plugins reach each other at run time. */
 export interface Run {
@@ -49,65 +35,44 @@ export interface Run {
 
 export type EnterRun = <T>(work: (run: Run) => T | Promise<T>, options?: RunOptions) => Promise<T>;
 
-/** Facts a run and all it derives share. */
-export interface RunRoot {
-  readonly id: string;
-  readonly on: Generation;
-  ended: boolean;
-  /** Opens the same work on the generation that is current now; undefined where that is the run's own. */
-  latest<T>(work: (run: Run) => Promise<T>, options: RunOptions): Promise<T> | undefined;
-}
+type Root = { readonly id: string; readonly on: Generation; readonly isEnded: boolean };
 
-export function openRun(
-  root: RunRoot,
-  options: RunOptions & { readonly signal: AbortSignal },
-  scope: AwilixContainer = root.on.container,
-): Run {
-  const { on } = root;
+/** `root` is what a run and all it derives share. */
+export function openRun(root: Root, { values = [], ...options }: RunOptions, outer = root.on.kernel.signal): Run {
+  const { id, on } = root;
   const subject = Object.freeze({ ...options.subject });
-  const inner = options.values?.length ? scope.createScope() : scope;
-  for (const { token, value } of options.values ?? []) inner.register(token.id, asValue(value));
-  const find = <T>(token: Service<T>) => inner.resolve<T | undefined>(token.id, { allowUnregistered: true });
+  const signal = options.signal ? AbortSignal.any([outer, options.signal]) : outer;
+  const scope = values.length ? on.container.createScope() : on.container;
+  for (const { token, value } of values) scope.register(token.id, asValue(value));
+  const offer = async () => run.call(FilterPolicy, { tools: unique(await run.call(RegisterTools, [])), removed: [] });
+  const inLatest = <T>(work: (latest: Run) => Promise<T>) => {
+    const now = on.kernel.current;
+    return now && now !== on ? now.enter(work, { subject, signal, values }) : work(run);
+  };
+  const facts = { id, generation: on.id, subject, signal };
   const run: Run = {
-    id: root.id,
-    generation: on.id,
-    subject,
-    signal: options.signal,
-    find,
-    get: (token) => find(token) ?? missing(on, token.id),
+    ...facts,
+    find: (token) => scope.resolve(token.id, { allowUnregistered: true }) as never,
+    get: (token) => run.find(token) ?? lacking(token.id, 'there is no', on.leftOut),
     call: async (hook, value) => {
-      if (root.ended)
-        throw new KernelError(
-          'RUN_ENDED',
-          `run ${root.id} called "${hook.id}" after its end; open another with ctx.run`,
-          { run: root.id },
-        );
-      return on.call(hook as never, value, run) as never;
+      if (!root.isEnded) return on.call(hook, value, run) as never;
+      throw new KernelError('RUN_ENDED', `run ${id} called "${hook.id}" after its end; open another with ctx.run`, { run: id });
     },
-    tools: () =>
-      on.keep([RegisterTools, FilterPolicy], subject, async () =>
-        run.call(FilterPolicy, { tools: unique(await run.call(RegisterTools, [])), removed: [] }),
-      ),
+    tools: () => on.keep([RegisterTools, FilterPolicy], subject, offer),
     sections: () => on.keep([PromptSections], subject, () => run.call(PromptSections, [])),
-    callTool: (request) => callTool(run, request, (work) => root.latest(work, { ...options, subject })),
-    as: ({ subject: other = subject, signal, values = [] }) =>
-      openRun(
-        root,
-        { subject: other, values, signal: signal ? AbortSignal.any([options.signal, signal]) : options.signal },
-        inner,
-      ),
+    callTool: (request) => callTool(run, request, on.kernel.options.check, inLatest),
+    as: ({ values: more = [], ...other }) => openRun(root, { subject, ...other, values: [...values, ...more] }, signal),
   };
   return run;
 }
 
-/** Two tools of one name: the first registered stays. */
+/** Of tools of one name the first registered stays. */
 const unique = <T extends { readonly name: string }>(tools: readonly T[]) =>
-  [...new Map(tools.toReversed().map((tool) => [tool.name, tool])).values()].reverse();
+  tools.filter(({ name }, i) => tools.findIndex((tool) => tool.name === name) === i);
 
-function missing(on: Generation, id: string): never {
-  const failed = on.leftOut.find(({ provides }) => provides?.includes(id));
-  const why = failed
-    ? `plugin "${failed.plugin}" would, but was left out: ${failed.why}`
-    : 'no live plugin provides it';
-  throw new KernelError('SERVICE_UNKNOWN', `"${id}" is not there: ${why}`, { plugin: failed?.plugin });
+/** SERVICE_UNKNOWN, with the plugin that should have provided it, and why it did not. */
+export function lacking(service: string, who: string, leftOut: readonly LeftOut[], plugin?: string): never {
+  const failed = leftOut.find(({ provides }) => provides?.includes(service));
+  const why = failed ? `plugin "${failed.plugin}" would provide it, but was left out: ${failed.why}` : 'no listed plugin provides it';
+  throw new KernelError('SERVICE_UNKNOWN', `${who} "${service}": ${why}`, { plugin });
 }

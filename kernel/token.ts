@@ -1,19 +1,8 @@
-/** Names a service. Compared by `id`: two copies of one contract file name the same thing. */
-export interface Service<T> {
-  readonly kind: 'service';
-  readonly id: string;
-  /** Carries the type only; never set. */
-  readonly __type?: ((value: T) => T) | undefined;
-}
-
+/** Names a service. Compared by `id`: two copies of one contract file name the same thing. `__type` carries the type; never set. */
+export type Service<T> = { readonly kind: 'service'; readonly id: string; readonly __type?: T | undefined };
 export type HookKind = 'notify' | 'waterfall' | 'bail';
-
 /** Names a hook point: `V` goes in, a tap returns and a call yields `R`. The kind is the contract. */
-export interface Hook<V, R, K extends HookKind = HookKind> {
-  readonly kind: K;
-  readonly id: string;
-  readonly __type?: ((value: V) => R) | undefined;
-}
+export type Hook<V, R, K extends HookKind = HookKind> = { readonly kind: K; readonly id: string; readonly __type?: (value: V) => R };
 
 export const service = <T>(id: string): Service<T> => ({ kind: 'service', id });
 /** An event. A throwing tap is reported and the rest still run. */

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginsSchema } from '../kernel/host/discovery.ts';
 import type { JsonSchema, Plugin } from '../kernel/index.ts';
-import { pathOf, withFragments } from '../kernel/ownership.ts';
+import { pathOf, withFragments } from '../kernel/host/ownership.ts';
 
 type Node = Record<string, unknown> & { properties: Record<string, Node> };
 
@@ -11,10 +11,11 @@ export const schemaFile = join(import.meta.dirname, 'config.schema.json');
 
 export async function configSchema(): Promise<string> {
   const plugins = await bundledPlugins();
-  const root = object({ $schema: { type: 'string' }, plugins: structuredClone(pluginsSchema) });
-  const entries = object(Object.fromEntries(plugins.map((plugin) => [plugin.name, entryOf(plugin)])));
-  (root.properties.plugins as Node).properties.entries = { ...entries, description: 'By plugin name', additionalProperties: entry({}) } as Node;
-  const owners = plugins.filter((plugin) => plugin.config).sort((a, b) => pathOf(a).length - pathOf(b).length); // parents first
+  const named = object(Object.fromEntries(plugins.map((plugin) => [plugin.name, entryOf(plugin)])));
+  const entries = { ...named, description: 'By plugin name', additionalProperties: entry({}) };
+  const properties = { ...structuredClone(pluginsSchema.properties), entries };
+  const root = object({ $schema: { type: 'string' }, plugins: { ...pluginsSchema, properties } });
+  const owners = plugins.filter((plugin) => plugin.config).toSorted((a, b) => pathOf(a).length - pathOf(b).length); // parents first
   for (const plugin of owners) place(root, pathOf(plugin).split('.'), composed(plugin, plugins));
   const head = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Instar config', ...root };
   return `${JSON.stringify(head, null, 1)}\n`;
@@ -22,7 +23,7 @@ export async function configSchema(): Promise<string> {
 
 async function bundledPlugins(): Promise<Plugin[]> {
   const folder = join(import.meta.dirname, '../plugins');
-  const names = readdirSync(folder).sort();
+  const names = readdirSync(folder).toSorted();
   const modules = names.map((name) => import(join(folder, name, 'index.ts')) as Promise<{ default: Plugin }>);
   return (await Promise.all(modules)).map((module) => module.default);
 }

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Candidate, ConfigError } from '../build.ts';
+import type { Candidate } from '../build.ts';
 import { isCoded, KernelError, messageOf } from '../error.ts';
-import { Kernel } from '../kernel.ts';
-import { type Log, logOf } from '../log.ts';
-import { pathOf } from '../ownership.ts';
+import { Kernel, type Values } from '../kernel.ts';
+import { type Log, type LogSink, logOf } from '../log.ts';
 import { given } from '../run.ts';
 import { type ConfigText, type Env, faultLines, readConfig } from './config-text.ts';
 import { Host } from './contract.ts';
 import { discover, type Found } from './discovery.ts';
-import { loadPlugins } from './loader.ts';
+import { type Bundle, loadPlugins } from './loader.ts';
 import { type Lock, writeWhole } from './lock.ts';
-import { openLog } from './log.ts';
+import { check, pathOf } from './ownership.ts';
+import { ConfigError } from './problem.ts';
 
 export interface BootOptions {
   readonly version: string;
@@ -24,14 +24,24 @@ export interface BootOptions {
   readonly lock: Lock;
   /** Keeps a config that was live for so long as the last known good one. */
   readonly goodAfterMs?: number;
-  /** Where warnings and errors are shown, too. */
-  readonly show?: (line: string) => void;
+  readonly log: LogFile;
+  readonly bundle: Bundle;
+}
+
+/** Where records are kept. */
+export interface LogFile {
+  readonly sink: LogSink;
+  /** As `sink`, for what its caller shows itself. */
+  readonly quiet: LogSink;
+  /** From now on, strings whose name says that they are secret are written by none of us. */
+  readonly hide: (values: Values) => void;
+  readonly close: () => void;
 }
 
 /** Text → plugins → generation, in this process. Rejects with BOOT_FAILED, whose message has a line per fault. */
 export async function boot(options: BootOptions) {
   const { home, version, configFile, env, flags, lock, goodAfterMs } = options;
-  const file = openLog(join(home, 'logs'), options);
+  const file = options.log;
   const log = logOf(file.sink);
   file.hide(env);
   let text: ConfigText | undefined;
@@ -47,7 +57,7 @@ export async function boot(options: BootOptions) {
     inspect: () => kernel.inspect(),
     stop: (why) => void ending.stop(why),
   };
-  const kernel = new Kernel({ sink: file.sink, services: [given(Host, host)] });
+  const kernel = new Kernel({ check, sink: file.sink, services: [given(Host, host)] });
   const ending = endOnce(log, async () => {
     clearTimeout(keeper);
     await kernel.drain();
@@ -81,11 +91,11 @@ export async function boot(options: BootOptions) {
 }
 
 /** Finds and loads what the text asks for. A plugin that cannot be loaded is left out. */
-async function candidateOf(text: ConfigText, { home, version }: BootOptions) {
+async function candidateOf(text: ConfigText, { home, version, bundle }: BootOptions) {
   const { found, problems } = discover(text.values, home, text.file ? dirname(text.file) : home);
   const faults = [...text.problems, ...problems];
   if (faults.length) throw new ConfigError(faults);
-  const load = (which: readonly Found[]) => loadPlugins(which, version);
+  const load = (which: readonly Found[]) => loadPlugins(which, version, bundle);
   const loaded = await load(found.filter(({ enabled }) => enabled));
   // What a plugin that is off owns is no unknown key. Only our own are read for that: nothing of a stranger's runs.
   const off = (await load(found.filter(({ bundled, enabled }) => bundled && !enabled))).entries.map(({ plugin }) => plugin);
@@ -119,22 +129,14 @@ function readGood(home: string, file: string | undefined) {
   }
 }
 
-/** Whoever asks first begins the end; so does an exception that nothing caught, for nobody knows what it left half done. */
+/** Whoever asks first begins the end. */
 function endOnce(log: Log, close: () => Promise<void>) {
   const { promise: stopped, resolve } = Promise.withResolvers<number>();
   let ending: Promise<void> | undefined;
-  const onRejection = (error: unknown) => log.error(`unhandled rejection: ${messageOf(error)}`, { error });
-  const onException = (error: unknown) => {
-    log.error(`uncaught exception: ${messageOf(error)}`, { error });
-    void stop('an uncaught exception', 1);
-  };
   const end = async (why: string, code: number) => {
     log.info(`stopping: ${why}`);
-    await close().catch((error) => log.error(`the end was not clean: ${messageOf(error)}`, { error }));
-    process.off('unhandledRejection', onRejection).off('uncaughtException', onException);
+    await close();
     resolve(code);
   };
-  const stop = (why: string, code = 0) => (ending ??= end(why, code));
-  process.on('unhandledRejection', onRejection).on('uncaughtException', onException);
-  return { stop, stopped };
+  return { stop: (why: string, code = 0) => (ending ??= end(why, code)), stopped };
 }

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import JSON5 from 'json5';
 import { isCoded, KernelError, messageOf } from '../error.ts';
-import type { Values } from '../ownership.ts';
-import { joinKey, type Problem } from '../schema.ts';
+import type { Values } from '../kernel.ts';
+import { joinKey, type Problem } from './problem.ts';
 import { Leaf, locate, parsePlaced, placeOf } from './place.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import type { EnterRun } from '../../kernel/index.ts';
+import type { EnterRun, LogRecord } from '../../kernel/index.ts';
 
 /**
  * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, module } }`. The module is named relative to
@@ -14,7 +14,8 @@ export interface Command {
 export type RunCommand = (argv: readonly string[], host: CommandHost) => Promise<number>;
 
 /** What a command is handed: where it runs, and what the process can do for it. */
-export interface CommandHost extends Surroundings, ProcessHost {
+export interface CommandHost extends Surroundings, Omit<ProcessHost, 'boot'> {
+  readonly boot: (options: BootOptions) => Promise<Booted>;
   readonly commands: ReadonlyMap<string, Command>;
 }
 
@@ -36,7 +37,23 @@ export interface ProcessHost {
   /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
   readonly readConfig: (file: string | undefined, env: Surroundings['env']) => Promise<ConfigText>;
   /** A gateway in this process, which takes the lock over; rejects with BOOT_FAILED, a line per fault. */
-  readonly boot: (options: BootOptions) => Promise<Booted>;
+  readonly boot: (options: BootOptions & Provisions) => Promise<Booted>;
+}
+
+/** What this plugin brings to a gateway: a log, and the making of users' plugins. */
+export interface Provisions {
+  readonly log: LogFile;
+  readonly bundle: (entry: string) => Promise<{ readonly value: unknown; readonly codeHash: string; readonly files: readonly string[] }>;
+}
+
+export interface LogFile {
+  readonly sink: (record: LogRecord) => void;
+  /** As `sink`, but shown to nobody. */
+  readonly quiet: (record: LogRecord) => void;
+  /** From now on, strings whose name says that they are secret are written by none of us. */
+  readonly hide: (values: Readonly<Record<string, unknown>>) => void;
+  readonly flush: () => void;
+  readonly close: () => void;
 }
 
 export interface Holder {
@@ -74,7 +91,7 @@ export interface Booted {
   /** What a person must know first, such as that an older config is in use. */
   readonly notices: readonly string[];
   /** Waits for the runs, disposes everything, lets the lock go. */
-  readonly stop: (why: string) => Promise<void>;
+  readonly stop: (why: string, code?: number) => Promise<void>;
   /** Ends the runs' signals, so that a stop need not wait for their natural end. */
   readonly abort: (why: string) => void;
   /** Settles after the stop, with the exit code. */

@@ -3,6 +3,8 @@ import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
 import { errorLine, exitCodes } from './exit.ts';
+import { guard } from './guard.ts';
+import { provisions } from './provisions.ts';
 import { readVersion, surroundings } from './surroundings.ts';
 
 /** Reads the command line; resolves to the exit code. Loads nothing that it does not ask for. */
@@ -17,7 +19,13 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   if (!command) return unknown(name, commands);
   if (rest.includes('--help') || rest.includes('-h')) return say(`usage: ${command.usage}\n\n${command.summary}`);
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
-  const code = await call(command, rest, { ...surroundings(config), ...host, commands });
+  const boot: CommandHost['boot'] = async (options) => {
+    const brought = await provisions(options);
+    const booted = await host.boot({ ...options, ...brought });
+    guard(booted, brought.log);
+    return booted;
+  };
+  const code = await call(command, rest, { ...surroundings(config), ...host, boot, commands });
   // What a plugin left behind, a timer or a socket, must not keep the process.
   setTimeout(() => process.exit(code), 1000).unref();
   return code;

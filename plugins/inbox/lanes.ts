@@ -26,7 +26,10 @@ export function openLanes(
   function next(key: string, lane: Lane) {
     if (lane.running || stopped) return;
     const item = lane.waiting.shift();
-    if (!item) return void lanes.delete(key);
+    if (!item) {
+      lanes.delete(key);
+      return;
+    }
     const abort = new AbortController();
     lane.running = { item, abort, since: Date.now() };
     take(item, abort.signal)

@@ -10,7 +10,7 @@ export interface SessionsAround {
   readonly store: Store;
   readonly cache: TranscriptCache;
   /** Asked late: agents change while sessions live. */
-  folders(agentId: string): Promise<{ readonly dir: string; readonly workspace: string }>;
+  readonly folders: (agentId: string) => Promise<{ readonly dir: string; readonly workspace: string }>;
   readonly log: Log;
 }
 

@@ -26,7 +26,9 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
   }
 
   return {
-    ...{ sessionId, file, append },
+    sessionId,
+    file,
+    append,
     entries: lines.entries,
     async history() {
       const open = openCalls(messages);

@@ -66,6 +66,13 @@ export function openStore(file: string): Store & AsyncDisposable {
     flushing = undefined;
   }
 
+  /** Once nothing is being committed. */
+  async function idle(): Promise<void> {
+    if (!flushing) return;
+    await flushing;
+    await idle();
+  }
+
   const store: Store = {
     tx: <T>(work: (t: Tx) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
@@ -73,7 +80,7 @@ export function openStore(file: string): Store & AsyncDisposable {
         flushing ??= flush();
       }),
     async migrate(owner, steps) {
-      while (flushing) await flushing; // a copy cannot be made inside a transaction
+      await idle(); // a copy cannot be made inside a transaction
       backUp(db, file, owner, steps.length);
       await store.tx((open) => migrate(open, file, owner, steps));
     },
@@ -81,7 +88,7 @@ export function openStore(file: string): Store & AsyncDisposable {
   return {
     ...store,
     async [Symbol.asyncDispose]() {
-      await flushing;
+      await idle();
       db.close();
     },
   };

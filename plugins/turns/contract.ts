@@ -24,8 +24,8 @@ export interface TurnInput {
   /** Up to and including the message to answer. */
   readonly history: readonly Message[];
   /** Every message the turn makes is appended here before it goes on. `id` names what was announced as `message_start`. */
-  append(message: Message, id?: string): Promise<void>;
-  emit(type: string, data: Readonly<Record<string, unknown>>): void;
+  readonly append: (message: Message, id?: string) => Promise<void>;
+  readonly emit: (type: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
 export interface TurnOutcome {

@@ -26,7 +26,7 @@ export default definePlugin({
   async setup(ctx) {
     const { agents } = ctx.needs;
     for (const id of agents.ids) await furnish(agents.workspace(id)); // before the first turn, not beside it
-    const { maxFileChars = 20_000, maxTotalChars = 60_000 } = ctx.config;
+    const { maxFileChars, maxTotalChars } = ctx.config;
     const signature = signatures();
     const folderOf = (subject: Subject) => agents.workspace(subject.agent ?? agents.defaultId);
     const files = (subject: Subject) => {

@@ -5,7 +5,10 @@ const [port, model] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 
 createServer((incoming, response) => {
-  if (incoming.method === 'GET') return response.end('ok');
+  if (incoming.method === 'GET') {
+    response.end('ok');
+    return;
+  }
   const chunks = [];
   incoming.on('data', (chunk) => chunks.push(chunk));
   incoming.on('end', () => {

@@ -33,11 +33,32 @@ async function instar(model: string, folder: string): Promise<Gateway> {
   writeFileSync(config, JSON.stringify(settings));
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ name: 'instar', url, args: [join(root, 'bin.js'), 'start', '--config', config] },
-    env: { INSTAR_HOME: join(folder, 'home'), INSTAR_NO_DETECT: '1' },
+    name: 'instar',
+    url,
+    args: [join(root, 'bin.js'), 'start', '--config', config],
+    env: {
+      INSTAR_HOME: join(folder, 'home'),
+      INSTAR_NO_DETECT: '1',
+    },
     turn: (text, key) => {
-      const headers = { authorization: 'Bearer bench', 'x-instar-session-key': `agent:main:bench:${key}` };
-      return ask('POST', `${url}/v1/chat/completions`, { model: 'instar/main', messages: [{ role: 'user', content: text }] }, headers);
+      const headers = {
+        authorization: 'Bearer bench',
+        'x-instar-session-key': `agent:main:bench:${key}`,
+      };
+      return ask(
+        'POST',
+        `${url}/v1/chat/completions`,
+        {
+          model: 'instar/main',
+          messages: [
+            {
+              role: 'user',
+              content: text,
+            },
+          ],
+        },
+        headers,
+      );
     },
   };
 }
@@ -46,8 +67,19 @@ async function floor(model: string): Promise<Gateway> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ name: 'floor', url, args: [join(import.meta.dirname, 'floor.js'), String(port), model] },
-    turn: (text) => ask('POST', `${url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content: text }] }),
+    name: 'floor',
+    url,
+    args: [join(import.meta.dirname, 'floor.js'), String(port), model],
+    turn: (text) =>
+      ask('POST', `${url}/v1/chat/completions`, {
+        model: 'm',
+        messages: [
+          {
+            role: 'user',
+            content: text,
+          },
+        ],
+      }),
   };
 }
 

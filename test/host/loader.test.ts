@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import * as kernel from '../../kernel/index.ts';
 import * as sessions from '../../plugins/sessions/contract.ts';
 import { loadPlugins } from '../../kernel/host/loader.ts';
+import { bundle } from '../../plugins/cli/bundle.ts';
 import { type Folder, folder } from './folder.ts';
 
 async function load(home: Folder, name = 'mine') {
   const entry = home.at(`${name}/index.ts`);
-  const { entries, leftOut, files } = await loadPlugins([{ name, entry, bundled: false, enabled: true }], '1.2.3');
+  const { entries, leftOut, files } = await loadPlugins([{ name, entry, bundled: false, enabled: true }], '1.2.3', bundle);
   const plugin = (entries[0]?.plugin ?? {}) as unknown as Readonly<Record<string, unknown>>;
   return { plugin, entry: entries[0], leftOut, files };
 }

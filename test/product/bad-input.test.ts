@@ -107,7 +107,7 @@ test('U110: a stream that dies inside a tool call leaves no partial call, and th
   const cut = await instar(place.home, ['agent', '--message', '[[cut-in-args:write]]']);
   expect(cut.code).not.toBe(0);
   await instar(place.home, ['agent', '--message', 'next']);
-  const roles = (mock.bodies().at(-1)?.['messages'] as { role: string; tool_calls?: unknown }[]).filter(
+  const roles = ((mock.bodies().at(-1)?.['messages'] ?? []) as { role: string; tool_calls?: unknown }[]).filter(
     (m) => m.tool_calls || m.role === 'tool',
   );
   expect(roles).toEqual([]);

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import OpenAI from 'openai';
+import OpenAI, { AuthenticationError, RateLimitError } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Gateway, instar, startGateway, tempHome, withMock } from '../support/instar.ts';
 import { type MockModel, startMock } from '../support/mock-model.ts';
@@ -32,8 +32,15 @@ test('SPEC 11.1: the official client gets text and usage', async () => {
 
 test('SPEC 11.1: it streams, with usage at the end where asked', async () => {
   const stream = await client.chat.completions.create({
-    ...{ model: 'instar/main', stream: true as const, stream_options: { include_usage: true } },
-    messages: [{ role: 'user', content: '[[chunks:5]]' }],
+    model: 'instar/main',
+    stream: true as const,
+    stream_options: { include_usage: true },
+    messages: [
+      {
+        role: 'user',
+        content: '[[chunks:5]]',
+      },
+    ],
   });
   let text = '';
   let total: number | undefined;
@@ -60,7 +67,7 @@ test('an unknown agent, client-side tools and a wrong token are errors of the sh
   await expect(ask('x', { model: 'instar/nobody' })).rejects.toMatchObject({ status: 404, code: expect.any(String) });
   await expect(ask('x', { tools: [{ type: 'function', function: { name: 'f', parameters: {} } }] })).rejects.toMatchObject({ status: 400 });
   const stranger = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'wrong', maxRetries: 0 });
-  await expect(stranger.models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+  await expect(stranger.models.list()).rejects.toBeInstanceOf(AuthenticationError);
 });
 
 test('a session is named by the header or by user, and takes only what is new; without one the messages are the history', async () => {
@@ -98,7 +105,7 @@ test('an error of the model reaches the client with its class and what to do', a
     status: 502,
     message: expect.stringContaining('check models.providers.mock.apiKey'),
   });
-  await expect(ask('[[status:429]]')).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+  await expect(ask('[[status:429]]')).rejects.toBeInstanceOf(RateLimitError);
 });
 
 test('a client that goes away cancels its run', async () => {

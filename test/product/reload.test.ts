@@ -38,8 +38,12 @@ test('SPEC 14.2: every plugin is reloaded under load; no turn fails or doubles, 
   let asked = 0;
   const say = (session: string) => {
     const arrival: Arrival = {
-      ...{ agentId: 'main', provenance: { kind: 'external_user' }, subject: { channel: 'test', sender: 'owner' } },
-      ...{ sessionKey: `agent:main:${session}`, content: `message ${++asked}`, route: `test:${asked}` },
+      agentId: 'main',
+      provenance: { kind: 'external_user' },
+      subject: { channel: 'test', sender: 'owner' },
+      sessionKey: `agent:main:${session}`,
+      content: `message ${++asked}`,
+      route: `test:${asked}`,
     };
     return t.kernel.run((run) => run.get(Inbox).enqueue(arrival));
   };
@@ -49,7 +53,7 @@ test('SPEC 14.2: every plugin is reloaded under load; no turn fails or doubles, 
     leases: t.kernel
       .inspect()
       .leases.map((lease) => lease.key)
-      .sort(),
+      .toSorted(),
     active: tally(),
   };
   for (let round = 0; round < 2; round++) {
@@ -67,7 +71,7 @@ test('SPEC 14.2: every plugin is reloaded under load; no turn fails or doubles, 
     t.kernel
       .inspect()
       .leases.map((lease) => lease.key)
-      .sort(),
+      .toSorted(),
   ).toEqual(before.leases);
   expect(t.records.filter((record) => record.level === 'error')).toEqual([]);
   expect(tally()).toEqual(before.active);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { host } from '../../kernel/host/entry.ts';
+import { provisions } from '../../plugins/cli/provisions.ts';
 import { Host, type Plugin } from '../../kernel/index.ts';
 import { root, tempHome, withMock } from '../support/instar.ts';
 import { startMock } from '../support/mock-model.ts';
@@ -16,7 +17,7 @@ async function boot(home: string, file: string) {
   const lock = await host.takeLock(home, 'gateway');
   if (!lock) throw new Error('the lock is taken');
   const env = { INSTAR_NO_DETECT: '1' };
-  return host.boot({ version: '0', home, env, configFile: file, flags: { port: '0' }, lock });
+  return host.boot({ version: '0', home, env, configFile: file, flags: { port: '0' }, lock, ...(await provisions({ home })) });
 }
 
 test.for(plugins.filter((plugin) => !plugin.required).map((plugin) => plugin.name))(
@@ -30,7 +31,7 @@ test.for(plugins.filter((plugin) => !plugin.required).map((plugin) => plugin.nam
     const { instances, leftOut } = await gateway.run((run) => run.get(Host).inspect());
     await gateway.stop('the test is over');
     expect(leftOut).toEqual([]);
-    expect(instances.map((one) => one.plugin).sort()).toEqual(names.filter((one) => one !== name).sort());
+    expect(instances.map((one) => one.plugin).toSorted()).toEqual(names.filter((one) => one !== name).toSorted());
   },
 );
 

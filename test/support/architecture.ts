@@ -24,8 +24,7 @@ const page = /^plugins\/web\/page\//;
 
 const product = 'package.json kernel plugins examples schemas docs test README.md LICENSE bin.js';
 // What git, npm, CI and the tools insist on finding at the top.
-const toolFiles =
-  '.ci .git .gitignore .npmrc package-lock.json .oxlintrc.json biome.json rollup.config.js tsconfig.json vitest.config.ts';
+const toolFiles = '.ci .git .gitignore .npmrc package-lock.json .oxlintrc.json biome.json rollup.config.js tsconfig.json vitest.config.ts';
 const topLevel = new Set(`${product} ${toolFiles}`.split(' '));
 
 function filesAreFound(root: string): string[] {
@@ -48,8 +47,9 @@ function kernelIsSmall(root: string): string[] {
 function kernelKnowsNoPlugin(root: string): string[] {
   return judgeImports(root, 'kernel', (file, { target }) => {
     if (target?.startsWith('plugins/')) return 'the kernel knows no plugin';
-    const crossesToHost = target?.startsWith('kernel/host/') && !file.startsWith('kernel/host/');
-    return crossesToHost ? 'only the entry knows the host' : undefined;
+    if (!target?.startsWith('kernel/host/') || file.startsWith('kernel/host/')) return undefined;
+    // What the host tells plugins is tokens and types, and reaches them through the entry.
+    return file === kernelEntry && target === 'kernel/host/contract.ts' ? undefined : 'only the entry knows the host';
   });
 }
 
@@ -117,11 +117,7 @@ interface ResolvedImport extends Import {
   readonly target: string | undefined;
 }
 
-function judgeImports(
-  root: string,
-  folder: string,
-  judge: (file: string, imported: ResolvedImport) => string | undefined,
-): string[] {
+function judgeImports(root: string, folder: string, judge: (file: string, imported: ResolvedImport) => string | undefined): string[] {
   return files(root, folder).flatMap((file) =>
     importsOf(file, read(root, file)).flatMap((imported) => {
       const isRelative = imported.specifier.startsWith('.');

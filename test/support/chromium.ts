@@ -51,9 +51,7 @@ function launch(executablePath: string, env: Record<string, string> = {}): Promi
 }
 
 function launchUnpacked(folder: string): Promise<Browser> {
-  const fonts: Record<string, string> = existsSync('/etc/fonts/fonts.conf')
-    ? {}
-    : { FONTCONFIG_PATH: join(folder, 'fonts') };
+  const fonts: Record<string, string> = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(folder, 'fonts') };
   return launch(join(folder, 'chromium'), { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), ...fonts });
 }
 

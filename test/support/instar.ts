@@ -26,7 +26,10 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 function launch(args: readonly string[], home: string, env: Env, entry = bin): ChildProcess {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/_API_KEY$|^INSTAR|^OPENCLAW/.test(key)));
-  return spawn(process.execPath, [entry, ...args], { env: { ...clean, INSTAR_HOME: home, INSTAR_NO_DETECT: '1', NO_COLOR: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [entry, ...args], {
+    env: { ...clean, INSTAR_HOME: home, INSTAR_NO_DETECT: '1', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 function collect(child: ChildProcess) {
@@ -38,7 +41,8 @@ function collect(child: ChildProcess) {
 }
 
 /** `instar …` to its end. */
-export const instar = (home: string, args: readonly string[], env: Env = {}, entry?: string): Promise<Ended> => collect(launch(args, home, env, entry)).ended;
+export const instar = (home: string, args: readonly string[], env: Env = {}, entry?: string): Promise<Ended> =>
+  collect(launch(args, home, env, entry)).ended;
 
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
@@ -58,7 +62,11 @@ export async function startGateway(home: string, args: readonly string[] = [], e
   const [, url, token] = /(http:\S+)\/#token=(\S+)/.exec(out.stdout) ?? [];
   if (!url || !token) throw new Error(`the gateway did not start:\n${out.stdout}${out.stderr}`);
   return {
-    ...{ url, token, child, out, ended },
+    url,
+    token,
+    child,
+    out,
+    ended,
     get: (path) => fetch(url + path, { headers: { authorization: `Bearer ${token}` } }),
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
@@ -79,7 +87,12 @@ export const withMock = (url: string, home: string, more: object = {}) => ({
   agents: { defaults: { workspace: join(home, 'ws'), model: 'mock/m' }, list: [{ id: 'main', default: true }, { id: 'other' }] },
   models: {
     providers: {
-      mock: { baseUrl: `${url}/v1`, apiKey: 'sk-mock', api: 'openai-completions', models: [{ id: 'm', name: 'm', contextWindow: 200000, maxTokens: 8192 }] },
+      mock: {
+        baseUrl: `${url}/v1`,
+        apiKey: 'sk-mock',
+        api: 'openai-completions',
+        models: [{ id: 'm', name: 'm', contextWindow: 200000, maxTokens: 8192 }],
+      },
     },
   },
   ...more,

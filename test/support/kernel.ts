@@ -3,10 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry } from '../../kernel/order.ts';
 import { given, Host, type LogRecord, type Plugin } from '../../kernel/index.ts';
+import { check } from '../../kernel/host/ownership.ts';
 import { Kernel, type KernelOptions } from '../../kernel/kernel.ts';
 
 /** An entry of a candidate; another `code` is another version of the plugin. */
 export const entry = (plugin: Plugin, code = '1'): Entry => ({ plugin, codeHash: code, source: 'test' });
+
+/** A plugin whose types nobody infers. */
+export const plugin = (name: string, setup: Plugin['setup'], facts: Partial<Plugin> = {}): Plugin => ({
+  name,
+  description: '',
+  setup,
+  ...facts,
+});
 
 export interface TestKernel extends AsyncDisposable {
   readonly kernel: Kernel;
@@ -37,7 +46,7 @@ export async function testKernel(options: TestOptions = {}): Promise<TestKernel>
     inspect: () => kernel.inspect(),
     stop: () => {},
   };
-  const kernel: Kernel = new Kernel({ sink: (record) => records.push(record), services: [given(Host, host)], ...options });
+  const kernel: Kernel = new Kernel({ check, sink: (record) => records.push(record), services: [given(Host, host)], ...options });
   return {
     kernel,
     home,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { definePlugin, given, Host } from '../../../kernel/index.ts';
+import { check } from '../../../kernel/host/ownership.ts';
 import { Kernel } from '../../../kernel/kernel.ts';
 import { Events } from '../../../plugins/events/contract.ts';
 import events from '../../../plugins/events/index.ts';
@@ -7,7 +8,7 @@ import events from '../../../plugins/events/index.ts';
 const entry = (plugin: ReturnType<typeof definePlugin>, codeHash = '1') => ({ plugin, codeHash, source: 'test' });
 
 test('cursors and watchers outlive a reload of the plugin; swaps and rejected candidates are published', async () => {
-  const kernel = new Kernel({ sink: () => {}, services: [given(Host, {} as Host)] });
+  const kernel = new Kernel({ check, sink: () => {}, services: [given(Host, {} as Host)] });
   await kernel.apply({ plugins: [entry(events)], config: {} });
   const seen: { type: string; data: unknown }[] = [];
   const { cursor } = await kernel.run((run) => run.get(Events).watch({}, ({ type, data }) => void seen.push({ type, data })));

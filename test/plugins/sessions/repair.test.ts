@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AssistantMessage, Message, ToolResultMessage } from '../../../plugins/sessions/contract.ts';
 import { callsOf, interrupted, openCalls, validHistory } from '../../../plugins/sessions/repair.ts';
@@ -6,15 +6,28 @@ import { callsOf, interrupted, openCalls, validHistory } from '../../../plugins/
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const user = (text: string): Message => ({ role: 'user', content: text, timestamp: 1 });
 const assistant = (content: AssistantMessage['content'], stopReason: AssistantMessage['stopReason'] = 'stop'): AssistantMessage => ({
-  ...{ role: 'assistant', api: 'x', provider: 'p', model: 'm', usage, timestamp: 1 },
+  role: 'assistant',
+  api: 'x',
+  provider: 'p',
+  model: 'm',
+  usage,
+  timestamp: 1,
   content,
   stopReason,
 });
 const call = (id: string) => ({ type: 'toolCall' as const, id, name: 'read', arguments: {} });
 const result = (toolCallId: string): ToolResultMessage => ({
-  ...{ role: 'toolResult', toolName: 'read', isError: false, timestamp: 1 },
+  role: 'toolResult',
+  toolName: 'read',
+  isError: false,
+  timestamp: 1,
   toolCallId,
-  content: [{ type: 'text', text: toolCallId }],
+  content: [
+    {
+      type: 'text',
+      text: toolCallId,
+    },
+  ],
 });
 
 test('SPEC 6.4: a call without a result gets one that says so; a result without a call goes', () => {
@@ -45,11 +58,11 @@ function faults(messages: readonly Message[]): string[] {
       waiting = waiting.slice(1);
       continue;
     }
-    if (waiting.length) found.push(`calls ${waiting} unanswered`);
+    if (waiting.length) found.push(`calls ${waiting.join()} unanswered`);
     waiting = message.role === 'assistant' ? callsOf(message).map((c) => c.id) : [];
     if (message.role === 'assistant' && message.content.length === 0) found.push('empty message');
   }
-  if (waiting.length) found.push(`calls ${waiting} unanswered at the end`);
+  if (waiting.length) found.push(`calls ${waiting.join()} unanswered at the end`);
   return found;
 }
 

@@ -64,8 +64,21 @@ test('calls that a crash left open are closed in the file before the next reques
   await using f = await folder();
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
   await f.open().append({
-    ...{ role: 'assistant', api: 'x', provider: 'p', model: 'm', usage, stopReason: 'toolUse', timestamp: 1 },
-    content: [{ type: 'toolCall', id: 'c1', name: 'exec', arguments: {} }],
+    role: 'assistant',
+    api: 'x',
+    provider: 'p',
+    model: 'm',
+    usage,
+    stopReason: 'toolUse',
+    timestamp: 1,
+    content: [
+      {
+        type: 'toolCall',
+        id: 'c1',
+        name: 'exec',
+        arguments: {},
+      },
+    ],
   });
   const history = await f.open().history();
   expect(history.at(-1)).toMatchObject({ role: 'toolResult', toolCallId: 'c1', isError: true });

@@ -30,14 +30,24 @@ async function product() {
     const route = `test:${++count}`;
     const answer = new Promise<Delivery>((resolve) => waiting.set(route, resolve));
     const arrival: Arrival = {
-      ...{ sessionKey: 'agent:main:test', agentId: 'main', content, route, provenance: { kind: 'external_user' } },
-      subject: { channel: 'test', sender: 'owner', session: 'main' },
+      sessionKey: 'agent:main:test',
+      agentId: 'main',
+      content,
+      route,
+      provenance: { kind: 'external_user' },
+      subject: {
+        channel: 'test',
+        sender: 'owner',
+        session: 'main',
+      },
       ...facts,
     };
     return t.kernel.run((run) => run.get(Inbox).enqueue(arrival)).then(() => answer);
   };
   return {
-    ...{ t, mock, say },
+    t,
+    mock,
+    say,
     async [Symbol.asyncDispose]() {
       await t[Symbol.asyncDispose]();
       await mock[Symbol.asyncDispose]();
@@ -98,8 +108,13 @@ test('the same idempotency key is one item', async () => {
   const enqueue = () =>
     p.t.kernel.run((run) =>
       run.get(Inbox).enqueue({
-        ...{ sessionKey: 'agent:main:test', agentId: 'main', content: 'once', route: 'test:x', idempotencyKey: 'k' },
-        ...{ provenance: { kind: 'external_user' }, subject: {} },
+        sessionKey: 'agent:main:test',
+        agentId: 'main',
+        content: 'once',
+        route: 'test:x',
+        idempotencyKey: 'k',
+        provenance: { kind: 'external_user' },
+        subject: {},
       }),
     );
   const [first, second] = [await enqueue(), await enqueue()];

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openLog } from '../../kernel/host/log.ts';
-import { folder } from './folder.ts';
+import { openLog } from '../../../plugins/cli/log-file.ts';
+import { folder } from '../../host/folder.ts';
 
 const lines = (file: string) =>
   readFileSync(file, 'utf8')

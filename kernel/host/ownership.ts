@@ -1,16 +1,17 @@
-import { KernelError } from './error.ts';
-import { nearest } from './nearest.ts';
-import type { Plugin } from './plugin.ts';
-import type { JsonSchema } from './points.ts';
-import { joinKey, type Problem, validate } from './schema.ts';
+import type { Check, Slices, Values } from '../kernel.ts';
+import { messageOf } from '../error.ts';
+import { nearest } from '../nearest.ts';
+import type { Plugin } from '../plugin.ts';
+import type { JsonSchema } from '../points.ts';
+import { ConfigError, joinKey, type Problem, problemText } from './problem.ts';
+import { validate } from './schema.ts';
 
-export type Values = Readonly<Record<string, unknown>>;
-
-/** A fault, with the block that can be left out alone for it: a plugin's own entry, or one of a map marked `x-contained`. */
-export interface Fault extends Problem {
-  readonly plugin?: string;
-  readonly block?: string | undefined;
-}
+/** What the kernel is given to check with. */
+export const check: Check = {
+  slice: sliceConfig,
+  error: (faults) => new ConfigError(faults),
+  args: (schema, args) => validate(schema, args).map(problemText).join('; '),
+};
 
 /** Keys that belong to the text itself or to the host. */
 const reserved = ['$schema', 'plugins'];
@@ -18,30 +19,36 @@ const reserved = ['$schema', 'plugins'];
 export const pathOf = (plugin: Plugin) => plugin.config?.at ?? `plugins.entries.${plugin.name}.config`;
 
 /** Cuts the config into what each plugin owns, with defaults, and checks it. `dormant` paths are not looked at. */
-export function sliceConfig(config: Values, plugins: readonly Plugin[], dormant: readonly string[]) {
+export function sliceConfig(config: Values, plugins: readonly Plugin[], dormant: readonly string[]): Slices {
   const owners = plugins.filter((plugin) => plugin.config);
-  const owned = owners.map(pathOf);
-  const paths = [...owned, ...dormant];
-  const twice = owned.find((path, i) => owned.indexOf(path) !== i);
-  if (twice) throw new KernelError('CONFIG_OWNED_TWICE', `config path "${twice}" is declared by two plugins`);
+  const paths = [...owners.map(pathOf), ...dormant];
   const slices = new Map<string, unknown>();
-  const faults: Fault[] = strangers(config, [], paths);
+  const faults: Problem[] = strangers(config, [], paths);
   for (const plugin of owners) {
     const at = pathOf(plugin);
-    const schema = withFragments(plugin.config?.schema ?? {}, owners);
     const value = structuredClone(without(dig(config, at.split('.')), at, paths)) ?? {};
-    for (const problem of validate(schema, value, at)) {
-      const keys = plugin.config?.at === undefined ? [] : blockOf(schema, problem.keys ?? []);
-      if (keys?.length) delete (dig(value, keys.slice(0, -1)) as Record<string, unknown>)[keys.at(-1) as string];
-      faults.push({ ...problem, plugin: plugin.name, block: keys?.reduce(joinKey, at) });
-    }
     slices.set(plugin.name, value);
+    try {
+      faults.push(...faultsIn(plugin, value, withFragments(plugin.config?.schema ?? {}, owners)));
+    } catch (cause) {
+      const message = `the schema of plugin "${plugin.name}" cannot be used: ${messageOf(cause)}`;
+      faults.push({ path: at, message, plugin: plugin.name, block: plugin.name });
+    }
   }
   return { slices, faults };
 }
 
-const dig = (value: unknown, keys: readonly string[]) =>
-  keys.reduce<unknown>((at, key) => (at as Values | undefined)?.[key], value);
+/** Checks a plugin's part, fills in its defaults, and takes out of it the blocks of an `x-contained` map that are faulty. */
+function faultsIn(plugin: Plugin, value: unknown, schema: JsonSchema): Problem[] {
+  const at = pathOf(plugin);
+  return validate(schema, value, at).map(({ keys, ...problem }) => {
+    const block = containedIn(schema, keys);
+    if (block) delete (dig(value, block.slice(0, -1)) as Record<string, unknown>)[block.at(-1) ?? ''];
+    return { ...problem, plugin: plugin.name, block: plugin.config?.at ? block?.reduce(joinKey, at) : plugin.name };
+  });
+}
+
+const dig = (value: unknown, keys: readonly string[]) => keys.reduce<unknown>((at, key) => (at as Values | undefined)?.[key], value);
 
 /** The value at `at`, less what others own below it. */
 function without(value: unknown, at: string, paths: readonly string[]): unknown {
@@ -51,7 +58,7 @@ function without(value: unknown, at: string, paths: readonly string[]): unknown 
 }
 
 /** Keys that nobody owns, above the owned paths. */
-function strangers(value: Values, at: readonly string[], paths: readonly string[]): Fault[] {
+function strangers(value: Values, at: readonly string[], paths: readonly string[]): Problem[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const keys = [...at, key];
     const path = keys.join('.');
@@ -59,7 +66,7 @@ function strangers(value: Values, at: readonly string[], paths: readonly string[
     const below = paths.some((owned) => owned.startsWith(`${path}.`));
     if (below && typeof inner === 'object' && inner !== null) return strangers(inner as Values, keys, paths);
     const known = paths.map((owned) => owned.split('.')[at.length] ?? '').concat(at.length ? [] : reserved);
-    return [{ keys, path: keys.reduce(joinKey, ''), message: `unknown key "${key}"`, nearest: nearest(key, known) }];
+    return [{ path: keys.reduce(joinKey, ''), message: `unknown key "${key}"`, nearest: nearest(key, known) }];
   });
 }
 
@@ -74,13 +81,12 @@ export function withFragments(schema: JsonSchema, owners: readonly Plugin[]): Js
 }
 
 /** The keys of the block of an `x-contained` map that a fault lies in. */
-function blockOf(schema: JsonSchema, keys: readonly string[]): readonly string[] | undefined {
+function containedIn(schema: JsonSchema, keys: readonly string[]): readonly string[] | undefined {
   let node: JsonSchema | undefined = schema;
   for (const [i, key] of keys.entries()) {
     if (node?.['x-contained']) return keys.slice(0, i + 1);
-    node = ((node?.properties as JsonSchema | undefined)?.[key] ?? node?.additionalProperties) as
-      | JsonSchema
-      | undefined;
+    const properties = node?.['properties'] as Record<string, JsonSchema> | undefined;
+    node = properties?.[key] ?? (node?.['additionalProperties'] as JsonSchema | undefined);
   }
   return undefined;
 }

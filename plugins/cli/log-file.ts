@@ -1,7 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LogRecord, LogSink } from '../log.ts';
-import type { Values } from '../ownership.ts';
+import type { LogRecord } from '../../kernel/index.ts';
+import type { LogFile } from './contract.ts';
+
+type Values = Readonly<Record<string, unknown>>;
 
 export interface LogOptions {
   readonly maxBytes?: number;
@@ -11,7 +13,7 @@ export interface LogOptions {
 }
 
 /** JSON lines in `<folder>/instar.log`, older ones in `instar.1.log` and so on. Never throws: a full disk loses lines, not turns. */
-export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show }: LogOptions = {}) {
+export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show }: LogOptions = {}): LogFile {
   const file = (n: number) => join(folder, n ? `instar.${n}.log` : 'instar.log');
   const hidden = new Set<string>();
   let secrets = patterns;
@@ -31,10 +33,10 @@ export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show 
       // nowhere to report it: this is the log
     }
   };
-  const quiet: LogSink = (record) => {
+  const quiet = (record: LogRecord) => {
     if (lines.push(`${lineOf(record).replace(secrets, '[hidden]')}\n`) === 1) setTimeout(flush, 50).unref();
   };
-  const sink: LogSink = (record) => {
+  const sink = (record: LogRecord) => {
     quiet(record);
     const { level, plugin, message } = record;
     if (level !== 'warn' && level !== 'error') return;

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import module, { Module, stripTypeScriptTypes } from 'node:module';
+import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** One bundle per plugin: its hash is the plugin's identity, and as a function it can be collected, which a module never is. */
+export async function bundle(entry: string): Promise<{ value: unknown; codeHash: string; files: readonly string[] }> {
+  const { rollup } = await import('rollup');
+  const built = await rollup({ input: entry, plugins: [sources], onLog() {} }).catch((cause: Error & { watchFiles?: string[] }) => {
+    throw Object.assign(cause, { files: cause.watchFiles ?? [entry] });
+  });
+  const { output } = await built.generate({
+    ...({ format: 'cjs', exports: 'named', interop: 'esModule', sourcemap: 'inline' } as const),
+    inlineDynamicImports: true,
+    sourcemapPathTransform: (path, map) => resolve(dirname(map), path),
+  });
+  const [{ code, imports }] = output;
+  const load = evaluate('exports.default = (id) => import(id)', entry) as (id: string) => Promise<unknown>;
+  const modules = new Map(await Promise.all(imports.map(async (id) => [id, await load(id)] as const)));
+  module.setSourceMapsSupport(true, { nodeModules: true });
+  const value = evaluate(code, entry, (id) => modules.get(id));
+  return { value, codeHash: createHash('sha256').update(code).digest('hex'), files: built.watchFiles };
+}
+
+/** By `_compile`, as many tools do: no other way to run a text resolves `import()` from the file and maps its stack. */
+function evaluate(code: string, file: string, require?: (id: string) => unknown): unknown {
+  const made = Object.assign(new Module(file), require && { require });
+  (made as Module & { _compile(code: string, file: string): void })._compile(code, file);
+  return (made.exports as { default?: unknown }).default;
+}
+
+const root = join(import.meta.dirname, '../..');
+const extension = extname(import.meta.filename);
+
+/** Our entry and our contracts are those of the running process, by whichever name they are imported. */
+function own(id: string, importer: string | undefined): string | undefined {
+  const contract = /^instar\/contracts\/([a-z][a-z0-9-]*)$/.exec(id)?.[1];
+  if (contract) return join(root, 'plugins', contract, `contract${extension}`);
+  if (id === 'instar') return join(root, `kernel/index${extension}`);
+  const file = id.startsWith('.') && importer ? resolve(dirname(importer), id) : '';
+  const isOurs = /^(kernel\/index|plugins\/[a-z0-9-]+\/contract)\.[jt]s$/.test(file.slice(root.length + 1));
+  return file.startsWith(`${root}/`) && isOurs ? file : undefined;
+}
+
+/** Reads a user plugin's TypeScript. What is not its own stays an import, from its folder. */
+const sources = {
+  name: 'instar',
+  resolveId(id: string, importer: string | undefined) {
+    const ours = own(id, importer);
+    if (ours) return { id: pathToFileURL(ours).href, external: true };
+    return id.startsWith('.') || isAbsolute(id) ? null : { id, external: true };
+  },
+  transform(code: string, id: string) {
+    if (id.endsWith('.json')) return { code: `export default ${code}`, map: null };
+    return id.endsWith('.ts') ? { code: stripTypes(code), map: null } : null;
+  },
+  resolveImportMeta(property: string | null, { moduleId }: { moduleId: string }) {
+    const meta = { url: pathToFileURL(moduleId).href, filename: moduleId, dirname: dirname(moduleId) };
+    return property === null ? `(${JSON.stringify(meta)})` : JSON.stringify(meta[property as keyof typeof meta]);
+  },
+};
+
+/** Blanks types out, so that lines and columns stay. Node warns that this is experimental: no matter of the user's. */
+function stripTypes(code: string): string {
+  const warn = process.emitWarning; // oxlint-disable-line typescript/unbound-method -- put back as it was
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(code, { mode: 'strip' });
+  } finally {
+    process.emitWarning = warn;
+  }
+}
