@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
-const exclude = ['**/node_modules/**', '**/tsconfig.json'];
+const exclude = ['**/node_modules/**', '**/tsconfig.json', '**/*.d.ts'];
 
 // Every source file is an input, so that one imported by a path computed at run time is in dist as well.
 export default {
@@ -15,7 +15,8 @@ export default {
   plugins: [emptyDist(), eraseTypes(), copyAssets(), emitDeclarations()],
   output: { dir: dist, preserveModules: true, preserveModulesRoot: root, importAttributesKey: 'with' },
   onLog(level, log, report) {
-    if (log.code !== 'EMPTY_BUNDLE') report(level, log); // a file of types only is empty
+    if (log.code === 'EMPTY_BUNDLE') return; // a file of types only is empty
+    report(level === 'warn' ? 'error' : level, log); // what is warned of would break at the user's
   },
 };
 
@@ -47,7 +48,7 @@ function copyAssets() {
   };
 }
 
-/** Types for those who write plugins: the kernel's entry, the contracts, and what these show. */
+/** Types for those who write plugins: the kernel's entry, the contracts, the test kit, and what these show. */
 function emitDeclarations() {
   return {
     name: 'emit-declarations',
@@ -55,7 +56,7 @@ function emitDeclarations() {
       const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path));
       const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
       const program = ts.createProgram(
-        ['kernel/index.ts', ...find('plugins/*/contract.ts')].map((file) => join(root, file)),
+        ['kernel/index.ts', 'plugins/testing/kit.ts', ...find('plugins/*/contract.ts')].map((file) => join(root, file)),
         {
           ...options,
           noEmit: false,

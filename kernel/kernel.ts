@@ -48,7 +48,7 @@ export class Kernel {
   #queue: Promise<unknown> = Promise.resolve();
   readonly #draining = new Map<Generation, Promise<void>>();
   readonly #abort = new AbortController();
-  readonly signal = this.#abort.signal;
+  readonly signal: AbortSignal = this.#abort.signal;
 
   constructor(options: KernelOptions) {
     this.options = { services: [], setupMs: 10_000, disposeMs: 10_000, ...options };

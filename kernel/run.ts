@@ -38,7 +38,7 @@ export type EnterRun = <T>(work: (run: Run) => T | Promise<T>, options?: RunOpti
 type Root = { readonly id: string; readonly on: Generation; readonly isEnded: boolean };
 
 /** `root` is what a run and all it derives share. */
-export function openRun(root: Root, { values = [], ...options }: RunOptions, outer = root.on.kernel.signal): Run {
+export function openRun(root: Root, { values = [], ...options }: RunOptions, outer: AbortSignal = root.on.kernel.signal): Run {
   const { id, on } = root;
   const subject = Object.freeze({ ...options.subject });
   const signal = options.signal ? AbortSignal.any([outer, options.signal]) : outer;

@@ -1,9 +1,10 @@
 /** Composes `config.schema.json` from what every bundled plugin declares. `npm run schema` writes it; a test finds drift. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginsSchema } from '../kernel/host/discovery.ts';
 import type { JsonSchema, Plugin } from '../kernel/index.ts';
 import { pathOf, withFragments } from '../kernel/host/ownership.ts';
+import { bundledPlugins } from '../plugins/testing/kit.ts';
 
 type Node = Record<string, unknown> & { properties: Record<string, Node> };
 
@@ -19,13 +20,6 @@ export async function configSchema(): Promise<string> {
   for (const plugin of owners) place(root, pathOf(plugin).split('.'), composed(plugin, plugins));
   const head = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Instar config', ...root };
   return `${JSON.stringify(head, null, 1)}\n`;
-}
-
-async function bundledPlugins(): Promise<Plugin[]> {
-  const folder = join(import.meta.dirname, '../plugins');
-  const names = readdirSync(folder).toSorted();
-  const modules = names.map((name) => import(join(folder, name, 'index.ts')) as Promise<{ default: Plugin }>);
-  return (await Promise.all(modules)).map((module) => module.default);
 }
 
 const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties }) as unknown as Node;

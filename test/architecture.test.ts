@@ -24,6 +24,7 @@ const sound: Files = {
   'plugins/b/contract.ts': `export type { A } from '../a/contract.ts'; // import './index.ts';`,
   'plugins/b/index.ts': `import 'ajv'; import '@of/b/deep'; import type { F } from 'json-schema-to-ts';`,
   'plugins/b/package.json': '{ "dependencies": { "@of/b": "1" } }',
+  'plugins/testing/kit.ts': `import '../../kernel/host/main.ts'; import '../a/contract.ts';`,
   'plugins/web/page/main.js': `import '/vendor/marked.js';`,
   'test/long.test.ts': long(400, ''),
 };
@@ -43,6 +44,8 @@ const unsound: readonly [Rule, Files][] = [
   ['a plugin imports only its own files, the kernel’s entry and contracts', { 'plugins/a/x.ts': `import '../b/index.ts';` }],
   ['a plugin imports only its own files, the kernel’s entry and contracts', { 'plugins/a/x.ts': `import '../../kernel/run.ts';` }],
   ['a plugin imports only its own files, the kernel’s entry and contracts', { 'plugins/a/x.ts': `type X = import('../b/index.ts').X;` }],
+  ['a plugin imports only its own files, the kernel’s entry and contracts', { 'plugins/a/x.ts': `import '../testing/kit.ts';` }],
+  ['a plugin imports only its own files, the kernel’s entry and contracts', { 'plugins/testing/x.ts': `import '../b/index.ts';` }],
   ['a contract imports only the kernel’s entry and contracts', { 'plugins/a/contract.ts': `import type { X } from './deep/own.ts';` }],
   ['a contract imports only the kernel’s entry and contracts', { 'plugins/a/contract.ts': `import { connect } from 'node:net';` }],
   ['an imported package is one that the product installs', { 'plugins/a/x.ts': `import '@of/b';` }],

@@ -1,142 +1,123 @@
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Candidate } from '../build.ts';
 import { isCoded, KernelError, messageOf } from '../error.ts';
 import { Kernel, type Values } from '../kernel.ts';
-import { type Log, type LogSink, logOf } from '../log.ts';
+import { type LogSink, logOf } from '../log.ts';
+import type { Swap } from '../points.ts';
 import { given } from '../run.ts';
-import { type ConfigText, type Env, faultLines, readConfig } from './config-text.ts';
+import { type ConfigText, type Env, readConfig } from './config-text.ts';
 import { Host } from './contract.ts';
-import { discover, type Found } from './discovery.ts';
-import { type Bundle, loadPlugins } from './loader.ts';
-import { type Lock, writeWhole } from './lock.ts';
+import { discover } from './discovery.ts';
+import { type Bundle, openLoader } from './loader.ts';
+import type { Lock } from './lock.ts';
 import { check, pathOf } from './ownership.ts';
-import { ConfigError } from './problem.ts';
+import { ConfigError, type Problem } from './schema.ts';
 
 export interface BootOptions {
   readonly version: string;
   /** The state folder, absolute. */
   readonly home: string;
-  readonly env: Env;
+  /** The environment as it is now: read again at each reload. */
+  readonly env: () => Env;
   readonly configFile: string | undefined;
   readonly flags: Readonly<Record<string, string | undefined>>;
-  /** Let go of at the stop, or where the boot fails. */
+  /** Let go of at the stop; where the boot fails it stays its owner's. */
   readonly lock: Lock;
-  /** Keeps a config that was live for so long as the last known good one. */
-  readonly goodAfterMs?: number;
   readonly log: LogFile;
   readonly bundle: Bundle;
+  /** Reads config files from elsewhere at the boot, e.g. those of the last known good config. */
+  readonly read?: (file: string) => string;
 }
 
-/** Where records are kept. */
-export interface LogFile {
-  readonly sink: LogSink;
-  /** As `sink`, for what its caller shows itself. */
-  readonly quiet: LogSink;
-  /** From now on, strings whose name says that they are secret are written by none of us. */
-  readonly hide: (values: Values) => void;
-  readonly close: () => void;
-}
+/** Where records are kept: `quiet` shows them to nobody, and what `hide` is given is never written where its name says that it is secret. */
+export type LogFile = Readonly<Record<'sink' | 'quiet', LogSink> & { hide: (values: Values) => void; close: () => void }>;
 
 /** Text → plugins → generation, in this process. Rejects with BOOT_FAILED, whose message has a line per fault. */
 export async function boot(options: BootOptions) {
-  const { home, version, configFile, env, flags, lock, goodAfterMs } = options;
-  const file = options.log;
+  const { home, version, configFile, flags, lock, log: file } = options;
   const log = logOf(file.sink);
-  file.hide(env);
+  const loader = openLoader(version, options.bundle);
+  const usual = join(home, 'instar.json5');
   let text: ConfigText | undefined;
-  let keeper: NodeJS.Timeout | undefined;
+  let roots: readonly string[] = [];
+  let queue: Promise<unknown> = Promise.resolve();
   const host: Host = {
     home,
     version,
     configFile,
-    env,
     flags,
+    get env() {
+      return options.env();
+    },
     place: (path) => text?.place(path) ?? path,
     announce: (facts) => lock.announce({ version, configFile, ...facts }),
     inspect: () => kernel.inspect(),
-    stop: (why) => void ending.stop(why),
+    sources: () => ({ config: [...(text?.texts.keys() ?? [])], roots, plugins: [...loader.files.values()].flat() }),
+    reload(changed = [...loader.files.values()].flat()) {
+      loader.touch(changed);
+      const next = queue.then(() => enter(), enter);
+      queue = next.catch(() => {});
+      return next;
+    },
+    stop: (why) => void stop(why),
   };
-  const kernel = new Kernel({ check, sink: file.sink, services: [given(Host, host)] });
-  const ending = endOnce(log, async () => {
-    clearTimeout(keeper);
-    await kernel.drain();
-    log.info('stopped');
-    file.close();
-    lock.release();
-  });
-  const enter = async (read: () => ConfigText) => {
-    text = undefined;
-    text = read();
-    file.hide(text.values);
-    const { leftOut, ...candidate } = await candidateOf(text, options);
-    for (const { plugin, why, code } of leftOut) log.error(`plugin "${plugin}" is left out: ${why}`, { code });
-    await kernel.apply({ ...candidate, leftOut });
-    return text;
-  };
-  const notices: string[] = [];
-  try {
-    const live = await enter(() => readConfig(configFile, env));
-    if (configFile && goodAfterMs !== undefined) keeper = setTimeout(keepGood, goodAfterMs, home, live, log).unref();
-  } catch (cause) {
-    notices.push(...faultLines(cause, (path) => host.place(path)));
-    for (const message of notices) file.quiet({ level: 'error', message }); // whoever starts us shows them
-    const good = isCoded(cause) && cause.code.startsWith('CONFIG_') ? readGood(home, configFile) : undefined;
-    const entered = good && (await enter(() => readConfig(configFile, env, good.read)).catch(() => undefined));
-    const failed = new KernelError('BOOT_FAILED', notices.join('\n'), { cause });
-    if (!entered) throw await ending.stop('the boot failed').then(() => failed);
-    notices.push(`running on the last known good config, of ${good.saved}; mend the file and start again`);
-  }
-  return { ...ending, run: kernel.run, notices, abort: (why: string) => kernel.abort(why) };
-}
-
-/** Finds and loads what the text asks for. A plugin that cannot be loaded is left out. */
-async function candidateOf(text: ConfigText, { home, version, bundle }: BootOptions) {
-  const { found, problems } = discover(text.values, home, text.file ? dirname(text.file) : home);
-  const faults = [...text.problems, ...problems];
-  if (faults.length) throw new ConfigError(faults);
-  const load = (which: readonly Found[]) => loadPlugins(which, version, bundle);
-  const loaded = await load(found.filter(({ enabled }) => enabled));
-  // What a plugin that is off owns is no unknown key. Only our own are read for that: nothing of a stranger's runs.
-  const off = (await load(found.filter(({ bundled, enabled }) => bundled && !enabled))).entries.map(({ plugin }) => plugin);
-  const needed = off.filter(({ required }) => required);
-  const message = 'this plugin is required; take the line out, the gateway cannot run without it';
-  if (needed.length) throw new ConfigError(needed.map(({ name }) => ({ path: `plugins.entries.${name}.enabled`, message })));
-  const dormant = off.map(pathOf);
-  return { plugins: loaded.entries, leftOut: loaded.leftOut, config: text.values, dormant } satisfies Candidate;
-}
-
-/** The texts of a config that was live, raw: `${VAR}` stays what it is. */
-function keepGood(home: string, { file, texts }: ConfigText, log: Log) {
-  try {
-    const saved = new Date().toISOString();
-    writeWhole(join(home, 'last-good.json'), JSON.stringify({ file, saved, texts: Object.fromEntries(texts) }));
-  } catch (error) {
-    log.warn(`the last known good config cannot be kept: ${messageOf(error)}`, { error });
-  }
-}
-
-function readGood(home: string, file: string | undefined) {
-  try {
-    const good = JSON.parse(readFileSync(join(home, 'last-good.json'), 'utf8')) as {
-      readonly file?: string;
-      readonly saved: string;
-      readonly texts: Readonly<Record<string, string>>;
-    };
-    return good.file === file ? { saved: good.saved, read: (path: string) => good.texts[path] ?? '' } : undefined;
-  } catch {
-    return undefined; // none was kept
-  }
-}
-
-/** Whoever asks first begins the end. */
-function endOnce(log: Log, close: () => Promise<void>) {
+  const fault = (faults: readonly Problem[]) => new ConfigError(faults, (path) => host.place(path));
+  const kernel = new Kernel({ check: { ...check, error: fault }, sink: file.sink, services: [given(Host, host)] });
   const { promise: stopped, resolve } = Promise.withResolvers<number>();
   let ending: Promise<void> | undefined;
   const end = async (why: string, code: number) => {
     log.info(`stopping: ${why}`);
-    await close();
+    await kernel.drain();
+    log.info('stopped');
+    file.close();
+    lock.release();
     resolve(code);
   };
-  return { stop: (why: string, code = 0) => (ending ??= end(why, code)), stopped };
+  const stop = (why: string, code = 0) => (ending ??= end(why, code)); // whoever asks first begins the end
+
+  /** The text and its places are the candidate's while it is built, and the live ones again where it is rejected. */
+  async function enter(read?: BootOptions['read']): Promise<Swap> {
+    const before = text;
+    const env = options.env();
+    file.hide(env);
+    try {
+      // Once there is a config, its absence is a fault: a file that is being replaced is gone for a moment.
+      const at = configFile ?? before?.file ?? (existsSync(usual) ? usual : undefined);
+      const next = readConfig(at, env, read);
+      text = next;
+      file.hide(next.values);
+      return await kernel.apply(await candidateOf(next));
+    } catch (cause) {
+      text = before;
+      throw new KernelError(isCoded(cause) ? cause.code : 'RELOAD_FAILED', messageOf(cause), { cause });
+    }
+  }
+
+  /** Finds and loads what the text asks for. A plugin that cannot be loaded is left out, unless it is live. */
+  async function candidateOf({ values, problems, file: at }: ConfigText): Promise<Candidate> {
+    const { found, problems: more, roots: places } = discover(values, home, at ? dirname(at) : home);
+    const faults = [...problems, ...more];
+    if (faults.length) throw fault(faults);
+    roots = places;
+    const loaded = await loader.load(found.filter(({ enabled }) => enabled));
+    // What a plugin that is off owns is no unknown key. Only our own are read for that: nothing of a stranger's runs.
+    const off = (await loader.load(found.filter(({ bundled, enabled }) => bundled && !enabled))).entries.map(({ plugin }) => plugin);
+    const needed = off.filter(({ required }) => required);
+    const message = 'this plugin is required; take the line out, the gateway cannot run without it';
+    if (needed.length) throw fault(needed.map(({ name }) => ({ path: `plugins.entries.${name}.enabled`, message })));
+    const live = kernel.inspect().instances.map(({ plugin }) => plugin);
+    for (const { plugin, why, code } of loaded.leftOut) {
+      if (live.includes(plugin)) throw new KernelError(code, why, { plugin });
+      log.error(`plugin "${plugin}" is left out: ${why}`, { code });
+    }
+    return { plugins: loaded.entries, leftOut: loaded.leftOut, config: values, dormant: off.map(pathOf) };
+  }
+
+  await enter(options.read).catch(async (cause: KernelError) => {
+    for (const message of cause.message.split('\n')) file.quiet({ level: 'error', message }); // whoever starts us shows them
+    await kernel.drain();
+    throw new KernelError('BOOT_FAILED', cause.message, { cause });
+  });
+  return { stop, stopped, run: kernel.run, abort: (why: string) => kernel.abort(why), texts: () => text?.texts };
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import JSON5 from 'json5';
 import { isCoded, KernelError, messageOf } from '../error.ts';
 import type { Values } from '../kernel.ts';
-import { joinKey, type Problem } from './problem.ts';
+import { joinKey, type Problem } from './schema.ts';
 import { Leaf, locate, parsePlaced, placeOf } from './place.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -134,16 +134,6 @@ function parse(text: string, file: string): unknown {
     const message = `${what} in \`${near}\`; ${cure}, or move the file away to start without it`;
     throw fault(`${file}:${line}:${column}`, message, cause);
   }
-}
-
-/** A line per fault, each with its place. */
-export function faultLines(error: unknown, place: (path: string) => string): string[] {
-  const { problems } = error as { problems?: readonly Problem[] };
-  if (!problems) return [messageOf(error)];
-  return problems.map(({ path, message, nearest }) => {
-    const at = place(path);
-    return `${at === path ? '' : `${at} `}${path}: ${message}${nearest ? ` (nearest: ${nearest})` : ''}`;
-  });
 }
 
 type Tree = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import type { Kernel } from '../kernel.ts';
+import type { Swap } from '../points.ts';
 import { service, waterfall } from '../token.ts';
 
 export type Inspection = ReturnType<Kernel['inspect']>;
@@ -17,14 +18,15 @@ export interface Host {
   /** Tells other processes of this state folder how to reach this one. */
   announce(facts: Readonly<Record<string, unknown>>): void;
   inspect(): Inspection;
+  /** Absolute paths: config files, folders where plugins may appear, files that live plugins were made of. */
+  sources(): { readonly config: readonly string[]; readonly roots: readonly string[]; readonly plugins: readonly string[] };
+  /** Reads config and plugins anew and applies them; `changed` files alone are loaded again where given. A rejection leaves everything as it is. */
+  reload(changed?: readonly string[]): Promise<Swap>;
   /** Begins an orderly stop. */
   stop(why: string): void;
 }
 export const Host = service<Host>('host');
 
 /** Lines of the block that a start prints, and of `instar status`. */
-export interface ReportLine {
-  readonly label: string;
-  readonly value: string;
-}
+export type ReportLine = { readonly label: string; readonly value: string };
 export const StartReport = waterfall<readonly ReportLine[]>('host.report');

@@ -5,8 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../error.ts';
 import { nearest } from '../nearest.ts';
 import type { Values } from '../kernel.ts';
-import { joinKey, type Problem } from './problem.ts';
-import { validate } from './schema.ts';
+import { joinKey, type Problem, validate } from './schema.ts';
 
 /** A plugin as it lies on disk, not yet loaded: its name is that of its folder or package. */
 export interface Found {

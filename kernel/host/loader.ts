@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isCoded, KernelError, messageOf } from '../error.ts';
 import type { Entry } from '../order.ts';
@@ -8,26 +9,56 @@ import type { Found } from './discovery.ts';
 /** Makes one function of a user's plugin and calls it: what its module exports, the identity of its code, the files it was made of. */
 export type Bundle = (entry: string) => Promise<{ readonly value: unknown; readonly codeHash: string; readonly files: readonly string[] }>;
 
-/** Loads plugins; one that fails is left out with its reason. `files` are the sources of each user plugin, for a watcher. */
-export async function loadPlugins(found: readonly Found[], version: string, bundle: Bundle) {
+type Made = Awaited<ReturnType<Bundle>>;
+
+/** Loads plugins; one that fails is left out with its reason. Ours are imported, until somebody edits one: then it is bundled, as users' are. */
+export function openLoader(version: string, bundle: Bundle) {
+  const made = new Map<string, Made>();
   const files = new Map<string, readonly string[]>();
-  const load = async ({ name, entry, bundled }: Found): Promise<Entry | LeftOut> => {
+  const edited = new Set<string>();
+
+  async function bundled(entry: string): Promise<Made> {
+    const known = made.get(entry);
+    if (known) return known;
+    const fresh = await bundle(entry).catch((cause: { files?: readonly string[] }) => {
+      files.set(entry, cause.files ?? [entry]);
+      throw cause;
+    });
+    files.set(entry, fresh.files);
+    made.set(entry, fresh);
+    return fresh;
+  }
+
+  async function load({ name, entry, bundled: ours }: Found): Promise<Entry | LeftOut> {
     try {
-      if (!bundled) {
-        const made = await bundle(entry);
-        files.set(name, made.files);
-        return { plugin: shaped(made.value, name), codeHash: made.codeHash, source: entry };
+      if (!files.has(entry)) files.set(entry, [entry]);
+      if (!ours || edited.has(entry)) {
+        const { value, codeHash } = await bundled(entry);
+        return { plugin: shaped(value, name), codeHash, source: entry };
       }
       const { default: plugin } = (await import(pathToFileURL(entry).href)) as { default?: unknown };
       return { plugin: shaped(plugin, name), codeHash: `bundled:${version}`, source: 'bundled' };
     } catch (cause) {
-      if (!bundled) files.set(name, (cause as { files?: readonly string[] }).files ?? files.get(name) ?? [entry]);
       const code = isCoded(cause) && cause.code === 'PLUGIN_SHAPE' ? cause.code : 'PLUGIN_LOAD';
       return { plugin: name, code, why: `${entry}: ${messageOf(cause)}` };
     }
+  }
+
+  return {
+    files,
+    load: async (found: readonly Found[]) => {
+      const loaded = await Promise.all(found.map(load));
+      return { entries: loaded.filter((one) => 'codeHash' in one), leftOut: loaded.filter((one) => 'why' in one) };
+    },
+    /** These files changed: what was made of them, or lies in one folder with them, is made anew. */
+    touch(changed: readonly string[]) {
+      for (const [entry, sources] of files) {
+        if (!changed.some((file) => sources.includes(file) || file.startsWith(`${dirname(entry)}/`))) continue;
+        edited.add(entry);
+        made.delete(entry);
+      }
+    },
   };
-  const loaded = await Promise.all(found.map(load));
-  return { entries: loaded.filter((one) => 'codeHash' in one), leftOut: loaded.filter((one) => 'why' in one), files };
 }
 
 /** The kernel trusts the shape of what it is given; a user's file earns that here. */

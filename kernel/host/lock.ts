@@ -32,7 +32,11 @@ export function takeLock(home: string, mode: Holder['mode']) {
   }
   const self = { pid: process.pid, mode, started: new Date().toISOString() };
   const file = join(home, 'gateway.json');
-  const announce = (facts: object) => writeWhole(file, JSON.stringify({ ...facts, ...self }));
+  /** Readers see the old text or the new one, and nobody else's eyes do. */
+  const announce = (facts: object) => {
+    writeFileSync(`${file}.new`, JSON.stringify({ ...facts, ...self }), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
   const release = () => {
     if (!database.isOpen) return;
     rmSync(file, { force: true });
@@ -49,10 +53,4 @@ export function readHolder(home: string): Holder | undefined {
   } catch {
     return undefined; // there is none
   }
-}
-
-/** Readers see the old text or the new one, and nobody else's eyes do. */
-export function writeWhole(file: string, text: string) {
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
 }

@@ -3,14 +3,13 @@ import { messageOf } from '../error.ts';
 import { nearest } from '../nearest.ts';
 import type { Plugin } from '../plugin.ts';
 import type { JsonSchema } from '../points.ts';
-import { ConfigError, joinKey, type Problem, problemText } from './problem.ts';
-import { validate } from './schema.ts';
+import { ConfigError, joinKey, type Problem, problemText, validate } from './schema.ts';
 
 /** What the kernel is given to check with. */
 export const check: Check = {
   slice: sliceConfig,
   error: (faults) => new ConfigError(faults),
-  args: (schema, args) => validate(schema, args).map(problemText).join('; '),
+  args: (schema, args) => validate(schema, args).map((problem) => problemText(problem)).join('; '),
 };
 
 /** Keys that belong to the text itself or to the host. */

@@ -1,8 +1,34 @@
 import { createRequire } from 'node:module';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { KernelError } from '../error.ts';
+import type { Fault } from '../kernel.ts';
 import { nearest } from '../nearest.ts';
 import type { JsonSchema } from '../points.ts';
-import { joinKey, type Problem } from './problem.ts';
+
+/** One fault at one place, as people write it: `agents.list[0].modle`. */
+export interface Problem extends Fault {
+  readonly plugin?: string;
+  readonly nearest?: string | undefined;
+}
+
+/** All faults of a config at once, a line each, with its place in the text where `place` knows one. */
+export class ConfigError extends KernelError {
+  readonly problems: readonly Problem[];
+  constructor(problems: readonly Problem[], place = (path: string) => path) {
+    super('CONFIG_INVALID', problems.map((problem) => problemText(problem, place(problem.path))).join('\n'));
+    this.problems = problems;
+  }
+}
+
+export const problemText = ({ path, message, nearest }: Problem, at = path) =>
+  `${at === path ? '' : `${at} `}${path && `${path}: `}${message}${nearest ? ` (did you mean "${nearest}"?)` : ''}`;
+
+/** Config paths as people write them: `a.b[0]["odd key"]`. */
+export function joinKey(path: string, key: string): string {
+  if (/^\d+$/.test(key)) return `${path}[${key}]`;
+  if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path ? `${path}.${key}` : key;
+}
 
 /** With the way from the checked value to the fault. */
 export type Finding = Problem & { readonly keys: readonly string[] };

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import module, { Module, stripTypeScriptTypes } from 'node:module';
-import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isNamed, ownFile } from './own-names.ts';
 
 /** One bundle per plugin: its hash is the plugin's identity, and as a function it can be collected, which a module never is. */
 export async function bundle(entry: string): Promise<{ value: unknown; codeHash: string; files: readonly string[] }> {
   const { rollup } = await import('rollup');
-  const built = await rollup({ input: entry, plugins: [sources], onLog() {} }).catch((cause: Error & { watchFiles?: string[] }) => {
-    throw Object.assign(cause, { files: cause.watchFiles ?? [entry] });
-  });
+  const built = await rollup({ input: entry, plugins: [sources(dirname(entry))], onLog() {} }).catch(
+    (cause: Error & { watchFiles?: string[] }) => {
+      throw Object.assign(cause, { files: cause.watchFiles ?? [entry] });
+    },
+  );
   const { output } = await built.generate({
     ...({ format: 'cjs', exports: 'named', interop: 'esModule', sourcemap: 'inline' } as const),
     inlineDynamicImports: true,
@@ -29,25 +32,19 @@ function evaluate(code: string, file: string, require?: (id: string) => unknown)
   return (made.exports as { default?: unknown }).default;
 }
 
-const root = join(import.meta.dirname, '../..');
-const extension = extname(import.meta.filename);
-
-/** Our entry and our contracts are those of the running process, by whichever name they are imported. */
+/** Our entry, contracts and test kit are those of the running process, by whichever name they are imported. */
 function own(id: string, importer: string | undefined): string | undefined {
-  const contract = /^instar\/contracts\/([a-z][a-z0-9-]*)$/.exec(id)?.[1];
-  if (contract) return join(root, 'plugins', contract, `contract${extension}`);
-  if (id === 'instar') return join(root, `kernel/index${extension}`);
   const file = id.startsWith('.') && importer ? resolve(dirname(importer), id) : '';
-  const isOurs = /^(kernel\/index|plugins\/[a-z0-9-]+\/contract)\.[jt]s$/.test(file.slice(root.length + 1));
-  return file.startsWith(`${root}/`) && isOurs ? file : undefined;
+  return ownFile(id) ?? (isNamed(file) ? file : undefined);
 }
 
 /** Reads a user plugin's TypeScript. What is not its own stays an import, from its folder. */
-const sources = {
+const sources = (folder: string) => ({
   name: 'instar',
   resolveId(id: string, importer: string | undefined) {
     const ours = own(id, importer);
-    if (ours) return { id: pathToFileURL(ours).href, external: true };
+    // A contract of its own is part of it: tokens are the same by their ids.
+    if (ours && !ours.startsWith(`${folder}/`)) return { id: pathToFileURL(ours).href, external: true };
     return id.startsWith('.') || isAbsolute(id) ? null : { id, external: true };
   },
   transform(code: string, id: string) {
@@ -58,7 +55,7 @@ const sources = {
     const meta = { url: pathToFileURL(moduleId).href, filename: moduleId, dirname: dirname(moduleId) };
     return property === null ? `(${JSON.stringify(meta)})` : JSON.stringify(meta[property as keyof typeof meta]);
   },
-};
+});
 
 /** Blanks types out, so that lines and columns stay. Node warns that this is experimental: no matter of the user's. */
 function stripTypes(code: string): string {

@@ -37,11 +37,14 @@ export interface ProcessHost {
   /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
   readonly readConfig: (file: string | undefined, env: Surroundings['env']) => Promise<ConfigText>;
   /** A gateway in this process, which takes the lock over; rejects with BOOT_FAILED, a line per fault. */
-  readonly boot: (options: BootOptions & Provisions) => Promise<Booted>;
+  readonly boot: (options: Omit<BootOptions, 'env'> & Provisions) => Promise<HostBooted>;
 }
 
 /** What this plugin brings to a gateway: a log, and the making of users' plugins. */
 export interface Provisions {
+  /** Read again at each reload: `.env` may have changed. */
+  readonly env: () => Surroundings['env'];
+  readonly read?: (file: string) => string;
   readonly log: LogFile;
   readonly bundle: (entry: string) => Promise<{ readonly value: unknown; readonly codeHash: string; readonly files: readonly string[] }>;
 }
@@ -86,10 +89,15 @@ export interface BootOptions extends Surroundings {
   readonly show?: (line: string) => void;
 }
 
-export interface Booted {
-  readonly run: EnterRun;
+export interface Booted extends HostBooted {
   /** What a person must know first, such as that an older config is in use. */
   readonly notices: readonly string[];
+}
+
+export interface HostBooted {
+  readonly run: EnterRun;
+  /** The config files' texts, as they are live. */
+  readonly texts: () => ReadonlyMap<string, string> | undefined;
   /** Waits for the runs, disposes everything, lets the lock go. */
   readonly stop: (why: string, code?: number) => Promise<void>;
   /** Ends the runs' signals, so that a stop need not wait for their natural end. */

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
 import { errorLine, exitCodes } from './exit.ts';
 import { guard } from './guard.ts';
+import { bootOrLastGood } from './last-good.ts';
 import { provisions } from './provisions.ts';
 import { readVersion, surroundings } from './surroundings.ts';
 
@@ -21,7 +22,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
   const boot: CommandHost['boot'] = async (options) => {
     const brought = await provisions(options);
-    const booted = await host.boot({ ...options, ...brought });
+    const booted = await bootOrLastGood(options, brought.log, (read) => host.boot({ ...options, ...brought, ...(read && { read }) }));
     guard(booted, brought.log);
     return booted;
   };

@@ -10,7 +10,7 @@ const patienceMs = 60_000;
 
 /** `instar start`: the gateway, until it is told to stop. Says nothing before it is ready, but errors. */
 export const run: RunCommand = async (argv, host) => {
-  const { values } = parseArgs({ args: [...argv], options: { port: { type: 'string' } } });
+  const { values } = parseArgs({ args: [...argv], options: { port: { type: 'string' }, watch: { type: 'boolean' } } });
   const { version, home, env, configFile } = host;
   const lock = await waitForLock(host);
   if (!lock) {
@@ -18,7 +18,16 @@ export const run: RunCommand = async (argv, host) => {
     return exitCodes.locked;
   }
   const show = (line: string) => console.error(line);
-  const gateway = await host.boot({ version, home, env, configFile, lock, goodAfterMs, show, flags: { ...values } });
+  const gateway = await host.boot({
+    version,
+    home,
+    env,
+    configFile,
+    lock,
+    goodAfterMs,
+    show,
+    flags: { port: values.port, watch: values.watch ? 'yes' : undefined },
+  });
   stopOnSignals(gateway);
   for (const notice of gateway.notices) console.error(`instar: ${notice}`);
   console.log(await gateway.run((entered) => block(host, entered)));

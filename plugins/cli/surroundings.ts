@@ -7,12 +7,17 @@ import type { Surroundings } from './contract.ts';
 /** The state folder, the environment and the config file of this process. */
 export function surroundings(config: string | undefined): Surroundings {
   const home = resolve(process.env.INSTAR_HOME || join(homedir(), '.instar'));
-  const dotenv = join(home, '.env');
-  const env = { ...(existsSync(dotenv) ? parseEnv(readFileSync(dotenv, 'utf8')) : {}), ...process.env };
+  const env = readEnv(home);
   const usual = join(home, 'instar.json5');
   const named = config ?? (env.INSTAR_CONFIG || undefined);
   const configFile = named ? resolve(named) : existsSync(usual) ? usual : undefined;
   return { version: readVersion(), home, env, configFile };
+}
+
+/** What the process was given wins over `<home>/.env`. */
+export function readEnv(home: string): Surroundings['env'] {
+  const file = join(home, '.env');
+  return { ...(existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}), ...process.env };
 }
 
 /** From package.json: beside `plugins/`, or one above `dist/plugins/`. */

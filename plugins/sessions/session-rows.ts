@@ -37,8 +37,10 @@ export async function putRow(t: Tx, s: SessionRecord) {
   );
 }
 
-export async function deleteRow(t: Tx, key: string) {
-  await t.run('DELETE FROM sessions WHERE key = ?', key);
+/** False where it is not there, or was used since. */
+export async function deleteRow(t: Tx, key: string, unusedSince = Number.MAX_SAFE_INTEGER): Promise<boolean> {
+  const { changes } = await t.run('DELETE FROM sessions WHERE key = ? AND updated_at < ?', key, unusedSince);
+  return changes > 0;
 }
 
 /** Newest first; ephemeral ones are left out. */

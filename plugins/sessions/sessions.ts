@@ -1,10 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Store } from '../store/contract.ts';
-import type { SessionRecord, Sessions, Transcript } from './contract.ts';
-import { deleteRow, findRow, listRows, putRow } from './session-rows.ts';
-import { newSessionId, openTranscript, type TranscriptCache } from './transcript.ts';
+import type { SessionRecord, Sessions } from './contract.ts';
+import { deleteRow, expiredRows, findRow, listRows, putRow } from './session-rows.ts';
+import { newSessionId, openTranscript, type OwnTranscript, type TranscriptCache } from './transcript.ts';
 
 export interface SessionsAround {
   readonly store: Store;
@@ -14,7 +13,12 @@ export interface SessionsAround {
   readonly log: Log;
 }
 
-export function openSessions({ store, cache, folders, log }: SessionsAround): Sessions {
+export interface OwnSessions extends Sessions {
+  /** Removes stateless clients' sessions that were not used since. */
+  sweep(unusedSince: number): Promise<void>;
+}
+
+export function openSessions({ store, cache, folders, log }: SessionsAround): OwnSessions {
   const find = (key: string) => store.tx((t) => findRow(t, key));
 
   async function need(key: string): Promise<SessionRecord> {
@@ -24,10 +28,20 @@ export function openSessions({ store, cache, folders, log }: SessionsAround): Se
     return found;
   }
 
-  async function transcriptOf({ agentId, sessionId }: SessionRecord): Promise<Transcript> {
+  async function transcriptOf({ agentId, sessionId }: SessionRecord): Promise<OwnTranscript> {
     const { dir, workspace } = await folders(agentId);
     const file = join(dir, 'sessions', `${sessionId}.jsonl`);
     return cache.get(sessionId, () => openTranscript({ file, sessionId, workspace, log }));
+  }
+
+  /** The file goes before the row's end is committed: a crash between the two leaves no file that nobody knows. */
+  async function drop(record: SessionRecord, unusedSince?: number) {
+    const transcript = await transcriptOf(record);
+    await store.tx(async (t) => {
+      if (!(await deleteRow(t, record.key, unusedSince))) return; // a turn of it began meanwhile
+      transcript.remove();
+      cache.forget(record.sessionId);
+    });
   }
 
   return {
@@ -52,11 +66,10 @@ export function openSessions({ store, cache, folders, log }: SessionsAround): Se
     },
     async remove(key) {
       const record = await find(key);
-      if (!record) return;
-      const { file } = await transcriptOf(record);
-      await store.tx((t) => deleteRow(t, key));
-      cache.forget(record.sessionId);
-      await rm(file, { force: true });
+      if (record) await drop(record);
+    },
+    async sweep(unusedSince) {
+      for (const record of await store.tx((t) => expiredRows(t, unusedSince))) await drop(record, unusedSince);
     },
   };
 }

@@ -1,77 +1,108 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError, messageOf, type Log } from '../../kernel/index.ts';
 import type { Entry } from './contract.ts';
+import { readRecords } from './transcript-records.ts';
 
 /** Lines of a transcript as they stand in its file. Synchronous: a line is a few hundred bytes and order is everything. */
 export interface TranscriptFile {
-  readonly entries: Entry[];
+  readonly entries: readonly Entry[];
+  /** Ids that are taken, of records of whatever kind. */
+  readonly ids: ReadonlySet<string>;
+  /** What the next entry hangs on. */
+  readonly tip: string | null;
   append(entry: Entry): void;
+  /** From now on nothing is written: a turn that still runs must not bring back what was deleted. */
+  remove(): void;
 }
 
 /** Reads a transcript once. A torn last line (a crash while writing) is cut off, kept beside the file and reported. */
 export function openTranscriptFile(file: string, header: Readonly<Record<string, unknown>>, log: Log): TranscriptFile {
-  let text = read(file);
-  let started = text !== '';
-  if (text && !text.endsWith('\n')) text = mendTail(file, text, log);
-  const entries = text.split('\n').flatMap((line, i) => parsed(line, `${file}:${i + 1}`, log));
+  const bytes = mended(file, read(file), log);
+  const { entries, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
+  let [size, tip, isRemoved] = [bytes.length, last, false];
+
+  function write(text: string) {
+    try {
+      appendFileSync(file, text, { mode: 0o600 });
+    } catch (cause) {
+      cutOff(file, size, text);
+      throw unwritable(file, cause);
+    }
+    size += Buffer.byteLength(text);
+  }
+
   return {
     entries,
+    ids,
+    get tip() {
+      return tip;
+    },
     append(entry) {
       const line = `${JSON.stringify(entry)}\n`;
-      if (started) write(file, line);
-      else begin(file, `${JSON.stringify(header)}\n${line}`);
-      started = true;
+      if (!isRemoved && size === 0) makeFolder(file);
+      if (!isRemoved) write(size > 0 ? line : `${JSON.stringify(header)}\n${line}`);
       entries.push(entry);
+      ids.add(entry.id);
+      tip = entry.id;
+    },
+    remove() {
+      isRemoved = true;
+      for (const path of [file, tornOf(file)]) rmSync(path, { force: true });
     },
   };
 }
 
+const tornOf = (file: string) => `${file}.torn`;
+
+const unwritable = (file: string, cause: unknown) =>
+  new KernelError('TRANSCRIPT_UNWRITABLE', `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`, { cause });
+
 /** Asked first whether it is there: the usual new session would cost an exception. */
-const read = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const read = (file: string): Buffer => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0));
 
-function write(file: string, text: string) {
+function makeFolder(file: string) {
   try {
-    appendFileSync(file, text, { mode: 0o600 });
+    if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const what = `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`;
-    throw new KernelError('TRANSCRIPT_UNWRITABLE', what, { cause });
+    throw unwritable(file, cause);
   }
 }
 
-/** A new file, in a folder that is there for all but the first. */
-function begin(file: string, text: string) {
+/** What a failed write left of its line would swallow the next one. */
+function cutOff(file: string, size: number, text: string) {
   try {
-    appendFileSync(file, text, { mode: 0o600 });
+    const rest = statSync(file).size - size;
+    if (rest > 0 && rest <= Buffer.byteLength(text)) truncateSync(file, size);
   } catch {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    write(file, text); // any other fault shows again here
+    // There is no file, or it may not be changed at all: then nothing of the line is in it.
   }
 }
 
-function mendTail(file: string, text: string, log: Log): string {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const tail = text.slice(whole.length);
+/** By bytes, not characters: a line may be torn within a character, and others may hold what is no text. */
+function mended(file: string, bytes: Buffer, log: Log): Buffer {
+  const end = bytes.lastIndexOf('\n') + 1;
+  const tail = bytes.subarray(end);
+  if (tail.length === 0) return bytes;
   try {
-    JSON.parse(tail);
-    appendFileSync(file, '\n'); // complete, only its line end is missing
-    return `${text}\n`;
-  } catch {
-    appendFileSync(`${file}.torn`, `${tail}\n`, { mode: 0o600 });
-    truncateSync(file, Buffer.byteLength(whole));
-    log.warn(`${file}: the last line was cut off by a crash; it was moved to ${file}.torn`);
-    return whole;
+    if (isJson(tail.toString('utf8'))) {
+      appendFileSync(file, '\n'); // complete, only its line end is missing
+      return Buffer.concat([bytes, Buffer.from('\n')]);
+    }
+    appendFileSync(tornOf(file), Buffer.concat([tail, Buffer.from('\n')]), { mode: 0o600 });
+    truncateSync(file, end);
+  } catch (cause) {
+    throw unwritable(file, cause);
   }
+  log.warn(`${file}: the last line was cut off by a crash; it was moved to ${tornOf(file)}`);
+  return bytes.subarray(0, end);
 }
 
-/** Only messages are ours to read; records of other kinds stay in the file untouched. */
-function parsed(line: string, place: string, log: Log): readonly Entry[] {
-  if (!line) return [];
+function isJson(text: string): boolean {
   try {
-    const record = JSON.parse(line) as Entry;
-    return record.type === 'message' ? [record] : [];
+    JSON.parse(text);
+    return true;
   } catch {
-    log.warn(`${place}: this line is no JSON and is skipped`);
-    return [];
+    return false;
   }
 }

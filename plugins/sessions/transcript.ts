@@ -11,15 +11,20 @@ export interface TranscriptFacts {
   readonly log: Log;
 }
 
-export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): Transcript {
+/** As its owner has it. */
+export interface OwnTranscript extends Transcript {
+  /** Deletes the file. Who still holds the transcript goes on in memory alone. */
+  remove(): void;
+}
+
+export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): OwnTranscript {
   const header = { type: 'session', version: 3, id: sessionId, timestamp: new Date().toISOString(), cwd: workspace };
   const lines = openTranscriptFile(file, header, log);
   const messages = lines.entries.map((entry) => entry.message);
 
   async function append(message: Message, facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>> = {}): Promise<Entry> {
-    const parentId = lines.entries.at(-1)?.id ?? null;
     const timestamp = new Date(message.timestamp).toISOString();
-    const entry: Entry = { type: 'message', id: newEntryId(), ...facts, parentId, timestamp, message };
+    const entry: Entry = { type: 'message', ...facts, id: freeId(lines.ids, facts.id), parentId: lines.tip, timestamp, message };
     lines.append(entry);
     messages.push(message);
     return entry;
@@ -30,6 +35,7 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
     file,
     append,
     entries: lines.entries,
+    remove: () => lines.remove(),
     async history() {
       const open = openCalls(messages);
       for (const call of open) await append(missingResult(call, Date.now()));
@@ -39,6 +45,13 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
   };
 }
 
+/** Eight characters are few: one that is taken is made anew. */
+function freeId(taken: ReadonlySet<string>, asked = newEntryId()): string {
+  let id = asked;
+  while (taken.has(id)) id = newEntryId();
+  return id;
+}
+
 export const newSessionId = () => randomUUID();
 
 /**
@@ -46,9 +59,9 @@ export const newSessionId = () => randomUUID();
  * last ones used, so that a turn of a known session reads nothing from disk.
  */
 export function transcriptCache(kept = 128) {
-  const open = new Map<string, WeakRef<Transcript>>();
-  const recent = new Map<string, Transcript>();
-  const use = (transcript: Transcript) => {
+  const open = new Map<string, WeakRef<OwnTranscript>>();
+  const recent = new Map<string, OwnTranscript>();
+  const use = (transcript: OwnTranscript) => {
     recent.delete(transcript.sessionId);
     recent.set(transcript.sessionId, transcript);
     const oldest = recent.keys().next().value;
@@ -62,7 +75,7 @@ export function transcriptCache(kept = 128) {
     bound = Math.max(4 * kept, 2 * open.size);
   };
   return {
-    get(sessionId: string, make: () => Transcript): Transcript {
+    get(sessionId: string, make: () => OwnTranscript): OwnTranscript {
       const known = open.get(sessionId)?.deref();
       if (known) return use(known);
       if (open.size >= bound) prune();

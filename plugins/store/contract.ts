@@ -12,8 +12,13 @@ export interface Tx {
 
 /** Rows that survive process death (not power loss: WAL with `synchronous=NORMAL`). */
 export interface Store {
-  /** Serialised: one transaction at a time; a throw rolls it back. */
+  /** Serialised: one transaction at a time; a throw rolls it back. STORE_UNUSABLE where the disk is full or the file is lost. */
   tx<T>(work: (t: Tx) => Promise<T>): Promise<T>;
+  /**
+   * As `tx`, for the end of something that has happened already: while the store is unusable it is tried again, until
+   * there is room or `signal` ends. `work` may run more than once.
+   */
+  insist<T>(work: (t: Tx) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Brings the owner's tables to `steps.length`. Call it in setup; a newer version on disk is refused. */
   migrate(owner: string, steps: readonly string[]): Promise<void>;
 }

@@ -11,6 +11,6 @@ export default definePlugin({
   provides: [Store],
   async setup(ctx) {
     const file = join(ctx.needs.host.home, 'state.db');
-    ctx.provide(Store, await ctx.lease(`store:${file}`, () => openStore(file)));
+    ctx.provide(Store, await ctx.lease(`store:${file}`, () => openStore(file, ctx.log)));
   },
 });

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { KernelError, messageOf } from '../../kernel/index.ts';
+import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Cell, Store, Tx } from './contract.ts';
+import { storeError, unusable } from './failure.ts';
+import { insistent } from './insist.ts';
+import { backUp, migrate, versionsTable } from './migration.ts';
 
 interface Waiting {
   readonly work: (t: Tx) => Promise<unknown>;
@@ -10,7 +12,7 @@ interface Waiting {
 }
 
 /** The state folder's rows. One connection, one transaction at a time, in the order they were asked for. */
-export function openStore(file: string): Store & AsyncDisposable {
+export function openStore(file: string, log: Log): Store & AsyncDisposable {
   const db = connect(file);
   const statements = new Map<string, StatementSync>();
   const waiting: Waiting[] = [];
@@ -21,13 +23,18 @@ export function openStore(file: string): Store & AsyncDisposable {
     statements.set(sql, known);
     return known;
   };
+  /** A piece that went on after SQLite gave up the transaction would write outside any. */
+  const inside = (sql: string) => {
+    if (db.isTransaction) return prepared(sql);
+    throw new KernelError('STORE_UNUSABLE', `${file}: the transaction is over; use \`t\` only inside \`tx\`, and let its errors through`);
+  };
   const t: Tx = {
     run: async (sql, ...params) => {
-      const { changes, lastInsertRowid } = prepared(sql).run(...params);
+      const { changes, lastInsertRowid } = inside(sql).run(...params);
       return { changes: Number(changes), lastId: Number(lastInsertRowid) };
     },
-    get: async <R>(sql: string, ...params: Cell[]) => prepared(sql).get(...params) as R | undefined,
-    all: async <R>(sql: string, ...params: Cell[]) => prepared(sql).all(...params) as R[],
+    get: async <R>(sql: string, ...params: Cell[]) => inside(sql).get(...params) as R | undefined,
+    all: async <R>(sql: string, ...params: Cell[]) => inside(sql).all(...params) as R[],
   };
 
   /** One piece of work inside the open transaction; a throw undoes it alone. */
@@ -40,28 +47,34 @@ export function openStore(file: string): Store & AsyncDisposable {
     } catch (error) {
       if (!db.isTransaction) throw error; // SQLite gave up the whole transaction, e.g. on a full disk
       db.exec('ROLLBACK TO piece; RELEASE piece');
-      return () => reject(error);
+      return () => reject(storeError(file, error));
     }
   }
 
-  /**
-   * What comes in one turn of the event loop is committed together: a commit costs more than the statements in it.
-   * Nobody hears of success before it.
-   */
+  const rollBack = () => {
+    if (db.isOpen && db.isTransaction) prepared('ROLLBACK').run();
+  };
+
+  /** All or none, in one transaction. Nobody hears of success before the commit. */
+  async function commit(group: readonly Waiting[]) {
+    try {
+      rollBack(); // of one that could not be rolled back before
+      prepared('BEGIN IMMEDIATE').run();
+      const settle: (() => void)[] = [];
+      for (const each of group) settle.push(await piece(each));
+      prepared('COMMIT').run();
+      for (const tell of settle) tell();
+    } catch (cause) {
+      for (const { reject } of group) reject(unusable(file, cause));
+      rollBack();
+    }
+  }
+
+  /** What comes in one turn of the event loop is committed together: a commit costs more than the statements in it. */
   async function flush() {
     while (waiting.length) {
       await new Promise(setImmediate);
-      const group = waiting.splice(0);
-      try {
-        prepared('BEGIN IMMEDIATE').run();
-        const settle: (() => void)[] = [];
-        for (const each of group) settle.push(await piece(each));
-        prepared('COMMIT').run();
-        for (const tell of settle) tell();
-      } catch (cause) {
-        if (db.isTransaction) prepared('ROLLBACK').run();
-        for (const { reject } of group) reject(unusable(file, cause));
-      }
+      await commit(waiting.splice(0)).catch((error: unknown) => log.error(`${file}: a transaction could not be rolled back`, { error }));
     }
     flushing = undefined;
   }
@@ -73,20 +86,20 @@ export function openStore(file: string): Store & AsyncDisposable {
     await idle();
   }
 
-  const store: Store = {
-    tx: <T>(work: (t: Tx) => Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
-        flushing ??= flush();
-      }),
+  const tx: Store['tx'] = <T>(work: (t: Tx) => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
+      flushing ??= flush();
+    });
+
+  return {
+    tx,
+    insist: insistent(tx, log),
     async migrate(owner, steps) {
       await idle(); // a copy cannot be made inside a transaction
       backUp(db, file, owner, steps.length);
-      await store.tx((open) => migrate(open, file, owner, steps));
+      await tx((open) => migrate(open, file, owner, steps));
     },
-  };
-  return {
-    ...store,
     async [Symbol.asyncDispose]() {
       await idle();
       db.close();
@@ -98,41 +111,9 @@ function connect(file: string): DatabaseSync {
   try {
     const db = new DatabaseSync(file);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON');
-    db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+    db.exec(versionsTable);
     return db;
   } catch (cause) {
     throw unusable(file, cause);
   }
-}
-
-const unusable = (file: string, cause: unknown) =>
-  new KernelError('STORE_UNUSABLE', `${file}: ${messageOf(cause)}; check that the state folder is writable and the disk not full`, {
-    cause,
-  });
-
-const versionOf = (db: DatabaseSync, owner: string) =>
-  (db.prepare('SELECT version FROM schema_versions WHERE owner = ?').get(owner)?.version as number | undefined) ?? 0;
-
-/** Before older tables are changed, the whole file is copied beside it. */
-function backUp(db: DatabaseSync, file: string, owner: string, target: number) {
-  const version = versionOf(db, owner);
-  if (version === 0 || version >= target) return;
-  const copy = `${file}.${owner}-v${version}.bak`;
-  if (!existsSync(copy)) db.prepare('VACUUM INTO ?').run(copy);
-}
-
-/** Brings one owner's tables up to date, in the open transaction. */
-async function migrate(t: Tx, file: string, owner: string, steps: readonly string[]) {
-  const row = await t.get<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?', owner);
-  const version = row?.version ?? 0;
-  if (version > steps.length) {
-    const what = `${file}: the tables of "${owner}" have version ${version}, this release knows ${steps.length}`;
-    throw new KernelError('STORE_NEWER', `${what}; run the newer release, or restore a backup`);
-  }
-  for (const step of steps.slice(version)) for (const sql of step.split(';')) if (sql.trim()) await t.run(sql);
-  await t.run(
-    'INSERT INTO schema_versions VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
-    owner,
-    steps.length,
-  );
 }

@@ -21,10 +21,12 @@ export async function takeItem(item: InboxItem, run: Run, log: Log): Promise<voi
   const state = outcome.stopReason === 'aborted' ? 'cancelled' : outcome.error ? 'failed' : 'done';
   const { payloads, usage, stopReason, error } = outcome;
   const meta = { runId: run.id, usage, stopReason, ...(error && { error }) };
-  const delivery = await run.get(Store).tx(async (t) => {
+  const answer = { route: item.route, sessionKey: item.sessionKey, itemId: item.itemId, payloads, meta };
+  // Until there is room for it the lane waits: nothing may follow a turn that has no end.
+  const delivery = await run.get(Store).insist(async (t) => {
     await run.get(Inbox).finish(t, item.itemId, state, run.id);
-    return run.get(Outbox).put(t, { route: item.route, sessionKey: item.sessionKey, itemId: item.itemId, payloads, meta });
-  });
+    return run.get(Outbox).put(t, answer);
+  }, run.signal);
   const data = { itemId: item.itemId, stopReason, usage, payloads, ms: Math.round(performance.now() - began), ...(error && { error }) };
   run.find(Events)?.publish({ type: 'agent_end', sessionKey: item.sessionKey, runId: run.id, data });
   await run.get(Outbox).deliver(run, delivery);

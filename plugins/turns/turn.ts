@@ -5,7 +5,8 @@ import type { InboxItem } from '../inbox/contract.ts';
 import { Models } from '../models/contract.ts';
 import { Prompt } from '../prompt/contract.ts';
 import { type Message, Sessions, type Transcript } from '../sessions/contract.ts';
-import { payloadsOf, Turn, type TurnInput, type TurnOutcome, type TurnRuntime } from './contract.ts';
+import { Turn, type TurnInput, type TurnOutcome, type TurnRuntime } from './contract.ts';
+import { writtenBefore } from './recovery.ts';
 
 /** Session, model, Subject, prompt, runtime. Each step is asked of the run, so it is the code of one generation. */
 export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
@@ -14,8 +15,9 @@ export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
   const session = await sessions.ensure(sessionKey, { agentId, ephemeral, title: titleOf(item.content) });
   if (!ephemeral) run.find(Events)?.publish({ type: 'session_changed', sessionKey, data: { session } });
   const transcript = await sessions.open(sessionKey);
-  const done = item.attempt > 1 ? finishedBefore(transcript, itemId) : undefined;
-  if (done) return done;
+  const before = item.attempt > 1 ? writtenBefore(transcript, item) : { input: 0 };
+  if (before.outcome) return before.outcome;
+  if (!run.get(Agents).own(agentId)) throw new KernelError('AGENT_UNKNOWN', `agent "${agentId}" is no longer there; name one that is`);
   const { model } = await run.get(Models).choose(run, agentId, item.model);
   const subject: Subject = { depth: 0, sandboxed: false, ...item.subject, agent: agentId, provider: model.provider, model: model.id };
   const workspace = run.get(Agents).workspace(agentId);
@@ -23,7 +25,7 @@ export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
   const own = run.as({ subject, values: [given(Turn, turn)] });
   const write = writer(item, own, transcript);
   write.emit('agent_start', { itemId, agentId, model: `${model.provider}/${model.id}` });
-  await write.input();
+  await write.input(before.input);
   const runtime = (await own.call(SelectRuntime, subject)) as TurnRuntime | undefined;
   if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
   const { text: system } = await own.get(Prompt).build(own, 'full');
@@ -42,22 +44,15 @@ function writer(item: InboxItem, run: Run, transcript: Transcript) {
   return {
     emit,
     append: (message: Message, id?: string) => join(message, id ? { id } : {}),
-    /** The user's entry, once: after a crash it may be there already. */
-    async input() {
-      if (transcript.entries.some((entry) => entry.itemId === itemId)) return;
+    /** What the user sent, with the history it brings; after a crash the first ones may be `written` already. */
+    async input(written: number) {
+      const { history = [] } = item;
+      if (written > history.length) return;
       await transcript.history(); // calls that an earlier turn left open are closed before the new message
-      for (const message of item.history ?? []) await transcript.append(message);
+      for (const message of history.slice(written)) await transcript.append(message, { itemId });
       await join({ role: 'user', content: item.content, timestamp: item.enqueuedAt }, { itemId, provenance });
     },
   };
-}
-
-/** The end of a turn that a crash kept from being delivered: its final entry is in the transcript already. */
-function finishedBefore({ entries }: Transcript, itemId: string): TurnOutcome | undefined {
-  const begun = entries.some((entry) => entry.itemId === itemId);
-  const last = entries.at(-1)?.message;
-  if (!begun || last?.role !== 'assistant' || last.stopReason !== 'stop') return undefined;
-  return { payloads: payloadsOf(last), usage: last.usage, stopReason: 'stop', final: last };
 }
 
 const titleOf = (content: string | readonly Content[]): string => {

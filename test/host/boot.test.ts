@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, watch } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { BootOptions } from '../../kernel/host/boot.ts';
 import { readHolder, takeLock } from '../../kernel/host/lock.ts';
+import type { BootOptions } from '../../plugins/cli/contract.ts';
 import { start } from './booted.ts';
 import { type Folder, folder } from './folder.ts';
 
@@ -25,8 +25,8 @@ test('U002: an unknown key stops the boot with file:line:column and the nearest 
   await using home = await folder({ 'instar.json5': "{\n  agents: { list: [{ id: 'a', modle: 'x' }] },\n  gatewy: {},\n}" });
   expect(await faults(home)).toEqual([
     'BOOT_FAILED',
-    expect.stringMatching(/^instar\.json5:3:3 gatewy: unknown key "gatewy" \(nearest: gateway\)$/),
-    expect.stringMatching(/^instar\.json5:2:31 agents\.list\[0\]\.modle: unknown key "modle" \(nearest: model\)$/),
+    expect.stringMatching(/^instar\.json5:3:3 gatewy: unknown key "gatewy" \(did you mean "gateway"\?\)$/),
+    expect.stringMatching(/^instar\.json5:2:31 agents\.list\[0\]\.modle: unknown key "modle" \(did you mean "model"\?\)$/),
   ]);
   expect(takeLock(home.path, 'gateway')?.release()).toBeUndefined(); // it let go of the folder
 });
@@ -55,7 +55,7 @@ test('a config that was live is kept, and stands in for one that does not parse,
   await using second = await start(home, { goodAfterMs: 1 });
   expect(second.notices).toEqual([
     expect.stringContaining('more.json5:1:11: invalid end of input'),
-    expect.stringMatching(/^running on the last known good config, of 20.*; mend the file and start again$/),
+    expect.stringMatching(/^running on the last known good config, of 20.*; mend the file, the edit is taken up at once$/),
   ]);
   const { Agents } = await import('../../plugins/agents/contract.ts');
   expect(await second.run((run) => run.get(Agents).ids)).toEqual(['kept']);

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { faultLines, readConfig } from '../../kernel/host/config-text.ts';
+import { readConfig } from '../../kernel/host/config-text.ts';
+import { ConfigError } from '../../kernel/host/schema.ts';
 import { folder } from './folder.ts';
 
 const read = (file: string, env = {}) => readConfig(file, env);
@@ -109,7 +110,7 @@ test('U005: a variable that is not set, or is empty, is a problem that names it 
   });
   const text = read(home.at('a.json5'), { EMPTY: '' });
   const cure = (name: string) => `set it, or add ${name}=… to the .env file of the state folder`;
-  expect(faultLines(text, text.place).map((line) => line.replace(`${home.path}/`, ''))).toEqual([
+  expect(new ConfigError(text.problems, text.place).message.split('\n').map((line) => line.replace(`${home.path}/`, ''))).toEqual([
     `a.json5:2:30 models.providers.p.apiKey: the environment variable NOT_SET is not set; ${cure('NOT_SET')}`,
     `a.json5:3:11 list[0].x: the environment variable EMPTY is not set; ${cure('EMPTY')}`,
   ]);

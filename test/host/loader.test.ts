@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import * as kernel from '../../kernel/index.ts';
 import * as sessions from '../../plugins/sessions/contract.ts';
-import { loadPlugins } from '../../kernel/host/loader.ts';
+import { openLoader } from '../../kernel/host/loader.ts';
 import { bundle } from '../../plugins/cli/bundle.ts';
 import { type Folder, folder } from './folder.ts';
 
 async function load(home: Folder, name = 'mine') {
   const entry = home.at(`${name}/index.ts`);
-  const { entries, leftOut, files } = await loadPlugins([{ name, entry, bundled: false, enabled: true }], '1.2.3', bundle);
+  const loader = openLoader('1.2.3', bundle);
+  const { entries, leftOut } = await loader.load([{ name, entry, bundled: false, enabled: true }]);
   const plugin = (entries[0]?.plugin ?? {}) as unknown as Readonly<Record<string, unknown>>;
-  return { plugin, entry: entries[0], leftOut, files };
+  return { plugin, entry: entries[0], leftOut, files: loader.files };
 }
 
 const plugin = (body = '', head = '') => `${head}\nexport default { name: 'mine', description: 'd', setup() {}, ${body} };`;
@@ -34,7 +35,9 @@ test('SPEC 14.1: a user plugin is TypeScript over several files, with JSON and p
   expect(await (made.lazy as () => Promise<unknown>)()).toMatchObject({ default: 'from esm-dep' });
   expect(await (made.late as () => Promise<unknown>)()).toMatchObject({ late: 'late' });
   expect(entry?.source).toBe(home.at('mine/index.ts'));
-  expect(files.get('mine')?.toSorted()).toEqual(['facts.json', 'index.ts', 'late.ts', 'sub/add.ts'].map((name) => home.at(`mine/${name}`)));
+  expect(files.get(home.at('mine/index.ts'))?.toSorted()).toEqual(
+    ['facts.json', 'index.ts', 'late.ts', 'sub/add.ts'].map((name) => home.at(`mine/${name}`)),
+  );
 });
 
 test('`instar` and `instar/contracts/*` are the running kernel and its contracts, by name and by path', async () => {
@@ -106,7 +109,7 @@ test.each([
   const { leftOut, entry, files } = await load(home);
   expect(entry).toBeUndefined();
   expect(leftOut).toEqual([{ plugin: 'mine', code, why: expect.stringMatching(why) }]);
-  expect(files.get('mine')).toContain(home.at('mine/index.ts'));
+  expect(files.get(home.at('mine/index.ts'))).toContain(home.at('mine/index.ts'));
 });
 
 test('loading a user plugin warns of nothing experimental', async () => {

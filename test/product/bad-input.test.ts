@@ -11,9 +11,9 @@ const configs: readonly (readonly [name: string, text: string, says: RegExp])[] 
   [
     'U002: an unknown key',
     "{\n  agents: { list: [{ id: 'main', modle: 'x' }] },\n}",
-    /instar\.json5:2:34 agents\.list\[0\]\.modle: unknown key "modle" \(nearest: model\)/,
+    /instar\.json5:2:34 agents\.list\[0\]\.modle: unknown key "modle" \(did you mean "model"\?\)/,
   ],
-  ['an unknown key at the top', '{ agnts: {} }', /instar\.json5:1:3 agnts: .*nearest: agents/],
+  ['an unknown key at the top', '{ agnts: {} }', /instar\.json5:1:3 agnts: .*did you mean "agents"/],
   ['a wrong type', "{ gateway: { port: 'high' } }", /instar\.json5:1:14 gateway\.port: must be integer/],
   [
     'U005: a variable that is not set',

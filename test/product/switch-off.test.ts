@@ -17,7 +17,8 @@ async function boot(home: string, file: string) {
   const lock = await host.takeLock(home, 'gateway');
   if (!lock) throw new Error('the lock is taken');
   const env = { INSTAR_NO_DETECT: '1' };
-  return host.boot({ version: '0', home, env, configFile: file, flags: { port: '0' }, lock, ...(await provisions({ home })) });
+  const brought = { ...(await provisions({ home })), env: () => env };
+  return host.boot({ version: '0', home, configFile: file, flags: { port: '0' }, lock, ...brought });
 }
 
 test.for(plugins.filter((plugin) => !plugin.required).map((plugin) => plugin.name))(

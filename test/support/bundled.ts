@@ -1,14 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plugin } from '../../kernel/index.ts';
 
-const folder = join(import.meta.dirname, '../../plugins');
-
-/** Every bundled plugin (but those named), in the order of their names, as a start has them. */
-export async function bundled(without: readonly string[] = []): Promise<readonly Plugin[]> {
-  const names = readdirSync(folder).filter((name) => !without.includes(name) && existsSync(join(folder, name, 'index.ts')));
-  return Promise.all(names.toSorted().map(async (name) => ((await import(join(folder, name, 'index.ts'))) as { default: Plugin }).default));
-}
+export { bundledPlugins as bundled } from '../../plugins/testing/kit.ts';
 
 /** Config that uses a mock model, with a workspace in this home. */
 export const mockConfig = (url: string, home: string) => ({

@@ -1,14 +1,9 @@
 import { join } from 'node:path';
-import { DecideTool, definePlugin, given, type Plugin, type Subject, type ToolResult } from '../../kernel/index.ts';
+import { given, type Plugin, type Subject, type ToolResult } from '../../kernel/index.ts';
 import { Turn } from '../../plugins/turns/contract.ts';
 import { bootTest, type TestKernel, type TestOptions } from './kernel.ts';
 
-/** Lets every call pass that no other plugin stops. */
-export const allowAll = definePlugin({
-  name: 'allow-all',
-  description: 'test',
-  setup: (ctx) => ctx.tap(DecideTool, () => ({ kind: 'allow' }) as const),
-});
+export { allowAll } from '../../plugins/testing/kit.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

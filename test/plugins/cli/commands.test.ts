@@ -131,7 +131,7 @@ test('doctor names what is wrong and exits with 1', async () => {
   await using home = await folder({ 'instar.json5': '{ gateway: { prot: 1 } }' });
   const { code, out } = await instar(home.path, ['doctor']).ended;
   expect(code).toBe(1);
-  expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:14 gateway\.prot: unknown key "prot" \(nearest: port\)/m);
+  expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:14 gateway\.prot: unknown key "prot" \(did you mean "port"\?\)/m);
 });
 
 test('SPEC 15.2: a command whose gateway is killed under it takes over and finishes its turn', async () => {

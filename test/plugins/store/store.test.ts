@@ -2,17 +2,21 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type LogRecord, logOf } from '../../../kernel/log.ts';
 import { openStore } from '../../../plugins/store/sqlite.ts';
 
 async function folder() {
   const path = await mkdtemp(join(tmpdir(), 'instar-store-'));
-  return { path, file: join(path, 'state.db'), [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+  const file = join(path, 'state.db');
+  const records: LogRecord[] = [];
+  const open = () => openStore(file, logOf((record) => records.push(record)));
+  return { path, file, records, open, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 const create = 'CREATE TABLE t (n INTEGER) STRICT';
 
 test('transactions run one at a time, and a throw rolls one back', async () => {
   await using f = await folder();
-  await using store = openStore(f.file);
+  await using store = f.open();
   await store.migrate('t', [create]);
   const add = (n: number, fails = false) =>
     store.tx(async (t) => {
@@ -27,11 +31,11 @@ test('transactions run one at a time, and a throw rolls one back', async () => {
 test('an upgrade runs only the missing steps, after a backup', async () => {
   await using f = await folder();
   {
-    await using store = openStore(f.file);
+    await using store = f.open();
     await store.migrate('t', [create]);
     await store.tx((t) => t.run('INSERT INTO t VALUES (7)'));
   }
-  await using store = openStore(f.file);
+  await using store = f.open();
   await store.migrate('t', [create, 'ALTER TABLE t ADD COLUMN m INTEGER']);
   expect(await store.tx((t) => t.all('SELECT n, m FROM t'))).toMatchObject([{ n: 7, m: null }]);
   expect(await readdir(f.path)).toContain('state.db.t-v1.bak');
@@ -39,7 +43,7 @@ test('an upgrade runs only the missing steps, after a backup', async () => {
 
 test('tables of a newer release are refused with what to do', async () => {
   await using f = await folder();
-  await using store = openStore(f.file);
+  await using store = f.open();
   await store.migrate('t', [create, 'SELECT 1']);
   await expect(store.migrate('t', [create])).rejects.toMatchObject({
     code: 'STORE_NEWER',
@@ -48,5 +52,98 @@ test('tables of a newer release are refused with what to do', async () => {
 });
 
 test('a folder that cannot be written is one clear error', () => {
-  expect(() => openStore('/proc/nowhere/state.db')).toThrow(/check that the state folder is writable/);
+  expect(() => openStore('/proc/nowhere/state.db', logOf(() => {}))).toThrow(/check that the state folder is writable/);
+});
+
+/** A store that holds one table, and no more than this many pages from now on. */
+async function crowded(f: Awaited<ReturnType<typeof folder>>) {
+  const store = f.open();
+  await store.migrate('t', ['CREATE TABLE t (n INTEGER UNIQUE, filler BLOB) STRICT']);
+  const pages = (count: number) => store.tx((t) => t.get(`PRAGMA max_page_count = ${count}`));
+  const add = (n: number, bytes = 0) => store.tx((t) => t.run('INSERT INTO t VALUES (?, zeroblob(?))', n, bytes));
+  const kept = async () => (await store.tx((t) => t.all<{ n: number }>('SELECT n FROM t ORDER BY n'))).map(({ n }) => n);
+  return { store, fill: () => pages(1), free: () => pages(1_000_000), add, kept };
+}
+const statuses = (results: readonly PromiseSettledResult<unknown>[]) => results.map(({ status }) => status);
+
+test('of what is committed together a piece that breaks a rule is undone alone, and keeps its own error', async () => {
+  await using f = await folder();
+  const { store, add, kept } = await crowded(f);
+  await using _closed = store;
+  const done = await Promise.allSettled([add(1), add(1), add(2)]);
+  expect(statuses(done)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(done[1]).toMatchObject({ reason: { code: 'ERR_SQLITE_ERROR', message: expect.stringContaining('UNIQUE') } });
+  expect(await kept()).toEqual([1, 2]);
+});
+
+test('a full disk rejects all that would have been committed together, and the store goes on once there is room', async () => {
+  await using f = await folder();
+  const { store, add, fill, free, kept } = await crowded(f);
+  await using _closed = store;
+  await fill();
+  const done = await Promise.allSettled([add(1), add(2, 100_000), add(3)]);
+  expect(statuses(done)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(done[0]).toMatchObject({ reason: { code: 'STORE_UNUSABLE', message: expect.stringContaining('the disk not full') } });
+  await free();
+  await add(4, 100_000);
+  expect(await kept()).toEqual([4]);
+});
+
+test('a piece that goes on after SQLite gave up the transaction writes nothing', async () => {
+  await using f = await folder();
+  const { store, fill, kept } = await crowded(f);
+  await using _closed = store;
+  await fill();
+  const stubborn = store.tx(async (t) => {
+    await t.run('INSERT INTO t VALUES (1, zeroblob(100000))').catch(() => {});
+    await t.run('INSERT INTO t VALUES (2, NULL)');
+  });
+  await expect(stubborn).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+  expect(await kept()).toEqual([]);
+});
+
+test('what must be written is tried until there is room, and loudly', async () => {
+  await using f = await folder();
+  const { store, fill, free, kept } = await crowded(f);
+  await using _closed = store;
+  await fill();
+  const ending = new AbortController();
+  const insisted = store.insist((t) => t.run('INSERT INTO t VALUES (1, zeroblob(100000))'), ending.signal);
+  await expect.poll(() => f.records.length, { interval: 5 }).toBe(1);
+  await free();
+  await insisted;
+  expect(await kept()).toEqual([1]);
+  expect(f.records).toMatchObject([{ level: 'error', message: expect.stringContaining('trying again') }]);
+
+  await fill();
+  const given = store.insist((t) => t.run('INSERT INTO t VALUES (2, zeroblob(900000))'), ending.signal);
+  await expect.poll(() => f.records.length, { interval: 5 }).toBe(2);
+  ending.abort();
+  await expect(given).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+});
+
+test('what is wrong with the work itself is not tried again', async () => {
+  await using f = await folder();
+  const { store, add } = await crowded(f);
+  await using _closed = store;
+  await add(1);
+  await expect(store.insist((t) => t.run('INSERT INTO t VALUES (1, NULL)'), new AbortController().signal)).rejects.toThrow(/UNIQUE/);
+  expect(f.records).toEqual([]);
+});
+
+test('nothing hears of success before the commit, and a failing commit rejects all', async () => {
+  await using f = await folder();
+  const { store, kept } = await crowded(f);
+  await using _closed = store;
+  await store.migrate('late', ['CREATE TABLE p (id INTEGER PRIMARY KEY) STRICT; CREATE TABLE c (p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED) STRICT']);
+  // A deferred rule is looked at by COMMIT alone: every piece before it has succeeded.
+  const done = await Promise.allSettled([
+    store.tx((t) => t.run('INSERT INTO t VALUES (1, NULL)')),
+    store.tx((t) => t.run('INSERT INTO c VALUES (9)')),
+    store.tx((t) => t.run('INSERT INTO t VALUES (2, NULL)')),
+  ]);
+  expect(statuses(done)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(await kept()).toEqual([]);
+  await store.tx((t) => t.run('INSERT INTO t VALUES (3, NULL)'));
+  expect(await kept()).toEqual([3]);
 });

@@ -1,0 +1,62 @@
+import type { Log } from '../../kernel/index.ts';
+import type { Entry } from './contract.ts';
+
+/** A line of a transcript: ours, or of the described system, which knows more kinds (compactions, model changes, labels). */
+interface TranscriptRecord {
+  readonly type?: unknown;
+  readonly id: string;
+  readonly parentId?: unknown;
+  readonly message?: unknown;
+}
+
+/** What a transcript's text says. */
+export interface Read {
+  readonly entries: Entry[];
+  readonly ids: Set<string>;
+  /** The id of the last record, of whatever kind: what comes next hangs on it. */
+  readonly tip: string | null;
+}
+
+/** Only messages are ours to read; records of other kinds stay in the file untouched. */
+export function readRecords(text: string, file: string, log: Log): Read {
+  const records = text.split('\n').flatMap((line, i) => recordOf(line, i + 1, file, log));
+  const entries = branchOf(records).filter((record) => record.type === 'message' && isMessage(record.message));
+  const ids = new Set(records.map(({ id }) => id));
+  return { entries: entries as unknown as Entry[], ids, tip: records.at(-1)?.id ?? null };
+}
+
+function recordOf(line: string, number: number, file: string, log: Log): readonly TranscriptRecord[] {
+  if (!line.trim()) return [];
+  try {
+    const record = JSON.parse(line) as Partial<TranscriptRecord>;
+    if (record.type === 'session') return [];
+    return [typeof record.id === 'string' ? (record as TranscriptRecord) : { ...record, id: `line-${number}` }]; // the oldest have none
+  } catch {
+    log.warn(`${file}:${number}: this line is no JSON and is skipped`);
+    return [];
+  }
+}
+
+/**
+ * The way from the last record back to the first: the described system leaves abandoned branches in the file. A parent
+ * that is not to be found (its line broke) is taken to be the line before.
+ */
+function branchOf(records: readonly TranscriptRecord[]): readonly TranscriptRecord[] {
+  const places = new Map(records.map(({ id }, place) => [id, place]));
+  const branch: TranscriptRecord[] = [];
+  for (let place = records.length - 1; place >= 0; ) {
+    const record = records[place] as TranscriptRecord;
+    branch.push(record);
+    if (record.parentId === null) break;
+    const parent = places.get(String(record.parentId)) ?? place;
+    place = parent < place ? parent : place - 1;
+  }
+  return branch.toReversed();
+}
+
+/** The shape that a request is made of. What the described system keeps beside (shell commands of its terminal) is no part of it. */
+function isMessage(value: unknown): boolean {
+  const { role, content, toolCallId } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (role === 'user') return typeof content === 'string' || Array.isArray(content);
+  return Array.isArray(content) && (role === 'assistant' || (role === 'toolResult' && typeof toolCallId === 'string'));
+}

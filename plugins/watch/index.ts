@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { definePlugin, GenerationRejected, GenerationSwapped, Host, messageOf, type Swap } from '../../kernel/index.ts';
+import { userFolder, type Watched, watchFiles } from './files.ts';
+import { openReloader } from './reloader.ts';
+
+export default definePlugin({
+  name: 'watch',
+  description: 'makes edits of config and plugins live as their files are saved',
+  needs: { host: Host },
+  async setup(ctx) {
+    const { host } = ctx.needs;
+    const { run, log } = ctx;
+    const develops = host.flags.watch !== undefined;
+    const say = (text: string) => (develops ? console.log(text) : log.info(text));
+    // Leases: an edit that is saved while this very plugin is replaced must not be missed.
+    const told = await ctx.lease('watch.told', () => ({ error: undefined as unknown, async [Symbol.asyncDispose]() {} }));
+    const reloader = await ctx.lease('watch.reloader', () =>
+      openReloader({
+        reload: (changed) => host.reload(changed),
+        rejected: (error) => {
+          if ((error as { cause?: unknown }).cause === told.error) return; // the kernel told it already
+          void run((on) => on.call(GenerationRejected, { error, generation: on.generation }));
+        },
+      }),
+    );
+    const files = await ctx.lease('watch.files', () =>
+      watchFiles(
+        (file) => reloader.changed(file),
+        (error) => log.warn('a folder cannot be watched', { error }),
+      ),
+    );
+    ctx.tap(GenerationRejected, ({ error, generation }) => {
+      told.error = error;
+      log.warn(`rejected, generation ${generation} goes on: ${messageOf(error)}`);
+    });
+    ctx.tap(GenerationSwapped, async (swap) => {
+      await files.follow(watched(host, develops));
+      const text = changes(swap);
+      if (text && swap.generation > 1) say(text);
+    });
+    ctx.onLive(async () => {
+      await mkdir(userFolder(host.home), { recursive: true }); // so that the first plugin put there is seen
+      await files.follow(watched(host, develops));
+    });
+  },
+});
+
+/** Our own plugins only for those who develop them. */
+function watched(host: Host, develops: boolean): Watched {
+  const { config, roots, plugins } = host.sources();
+  const main = host.configFile ?? join(host.home, 'instar.json5');
+  return {
+    files: [...new Set([main, ...config, join(host.home, '.env')])],
+    roots,
+    folders: develops ? plugins.map((file) => dirname(file)) : [],
+  };
+}
+
+function changes({ generation, built, removed, ms }: Swap): string | undefined {
+  const lines = [...built.map(({ plugin, why }) => `${plugin} (${why})`), ...removed.map((plugin) => `${plugin} (removed)`)];
+  return lines.length ? `generation ${generation} is live after ${Math.round(ms)} ms: ${lines.join(', ')}` : undefined;
+}
