@@ -96,7 +96,8 @@ export async function setUp(kernel: Kernel, entry: Entry, identity: Identity, co
   }
 
   const number = ++made;
-  const facts = { plugin: name, description: plugin.description, required: plugin.required ?? false, source };
+  const configAt = plugin.config && (plugin.config.at ?? `plugins.entries.${name}.config`);
+  const facts = { plugin: name, description: plugin.description, required: plugin.required ?? false, source, configAt };
   const tokens = { needs: Object.values(plugin.needs ?? {}).map(({ id }) => id), provides: [...services.keys()] };
   const hooks = taps.map(({ hook, stage }) => ({ hook: hook.id, stage }));
   const inspection = { ...facts, instance: number, since: 0, setupMs: performance.now() - began, ...tokens, hooks, leases: [...leases] };

@@ -20,8 +20,8 @@ export class ConfigError extends KernelError {
   }
 }
 
-export const problemText = ({ path, message, nearest }: Problem, at = path) =>
-  `${at === path ? '' : `${at} `}${path && `${path}: `}${message}${nearest ? ` (did you mean "${nearest}"?)` : ''}`;
+export const problemText = ({ path, message, nearest: near }: Problem, at = path) =>
+  `${at === path ? '' : `${at} `}${path && `${path}: `}${message}${near ? ` (did you mean "${near}"?)` : ''}`;
 
 /** Config paths as people write them: `a.b[0]["odd key"]`. */
 export function joinKey(path: string, key: string): string {

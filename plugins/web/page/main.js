@@ -90,7 +90,8 @@ function start(token) {
     generation_swapped: ({ generation, built, removed, ms }) => {
       const names = built.map((/** @type {{ plugin: string }} */ each) => each.plugin);
       const changes = [names.length > 0 && `rebuilt ${names.join(', ')}`, removed.length > 0 && `removed ${removed.join(', ')}`];
-      toast(`Generation ${generation} is live`, `${changes.filter(Boolean).join('; ') || 'nothing was rebuilt'} (${Math.round(ms)} ms)`);
+      const told = changes.filter(Boolean).join('; ');
+      if (told) toast(`Generation ${generation} is live`, `${told} (${Math.round(ms)} ms)`);
       if (isPluginsShown()) void plugins.refresh();
     },
     generation_rejected: ({ error }) => toast('A change was rejected; the last good generation goes on', error, 'problem'),

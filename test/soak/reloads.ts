@@ -1,0 +1,176 @@
+/** Reloads, good and failing, under steady load on the real product. `npm run soak` runs 1,000; a short form runs in the tests. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ask, residentMB } from '../bench/process.ts';
+import { type Gateway, instar, startGateway, tempHome, withMock } from '../support/instar.ts';
+import { startMock } from '../support/mock-model.ts';
+import { type Socket, openSocket } from './socket.ts';
+
+export interface SoakResult {
+  readonly turns: number;
+  readonly reloads: number;
+  readonly rejected: number;
+  /** What must stay empty. */
+  readonly faults: readonly string[];
+  /** Megabytes of resident memory per hundred reloads, after the first half. */
+  readonly growthPer100: number;
+}
+
+const versions: readonly ((round: number) => string)[] = [
+  (round) => probe(`return text('v${round}');`),
+  (round) => probe(`return text('v${round} again');`),
+  () => 'export default {{{',
+  (round) => probe(`return text('v${round}');`, "throw new Error('setup fails');"),
+  (round) => probe(`return text('v${round}');`, "ctx.tap(CheckGeneration, () => 'the check fails');"),
+];
+
+/** A tool that writes down each call, so that a doubled one shows. */
+const probe = (body: string, setup = '') => `
+import { appendFileSync } from 'node:fs';
+import { CheckGeneration, definePlugin, defineTool, RegisterTools, text } from 'instar';
+void CheckGeneration;
+const tool = defineTool({
+  name: 'probe', description: 'writes down that it ran',
+  parameters: { type: 'object', properties: { n: { type: 'integer' }, file: { type: 'string' } }, required: ['n', 'file'] },
+  execute({ n, file }) { appendFileSync(file, n + '\\n'); ${body} },
+});
+export default definePlugin({ name: 'probe', description: 'for the soak', setup(ctx) { ${setup} ctx.tap(RegisterTools, (tools) => [...tools, tool]); } });
+`;
+
+export async function soak(reloads: number, clients = 16): Promise<SoakResult> {
+  await using mock = await startMock({ keepBodies: false });
+  using place = tempHome();
+  const calls = join(place.home, 'calls');
+  const config = (round: number) => JSON.stringify(withMock(mock.url, place.home, { session: { ephemeralTtl: `${1 + (round % 20)}h` } }));
+  writeFileSync(calls, '');
+  writeFileSync(place.file, config(0));
+  const folder = join(place.home, 'plugins/probe');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'index.ts'), versions[0]?.(0) ?? '');
+  await using gateway = await startGateway(place.home, ['--watch']);
+  const said = reader(gateway);
+  const before = await facts(gateway, place.home);
+  const faults: string[] = [];
+  const load = openLoad(gateway, calls, clients, faults);
+  let [rejected, half] = [0, 0];
+  for (let round = 1; round <= reloads; round++) {
+    const good = round % 4 !== 3;
+    if (round % 10 === 5) writeFileSync(place.file, config(round));
+    else writeFileSync(join(folder, 'index.ts'), (good ? versions[round % 2] : versions[2 + (round % 3)])?.(round) ?? '');
+    if (await said(round % 10 === 5 || good)) rejected++;
+    if (round === Math.floor(reloads / 2)) half = residentMB(gateway.child.pid ?? 0);
+  }
+  writeFileSync(join(folder, 'index.ts'), versions[0]?.(reloads + 1) ?? '');
+  await said(true);
+  const turns = await load.end();
+  const end = await settled(gateway, place.home);
+  const growthPer100 = (residentMB(gateway.child.pid ?? 0) - half) / (reloads / 200);
+  faults.push(...difference(before, end), ...doubles(calls, turns, place.home));
+  gateway.child.kill('SIGTERM');
+  const { code } = await gateway.ended;
+  if (code !== 0) faults.push(`the gateway ended with ${code}`);
+  return { turns, reloads, rejected, faults, growthPer100 };
+}
+
+/** Waits for the swap, or for the rejection, that an edit leads to; tells whether it was rejected. */
+function reader({ child }: Gateway) {
+  let unread = '';
+  let woken = () => {};
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (text: string) => {
+      unread += text;
+      woken();
+    });
+  }
+  return async (good: boolean): Promise<boolean> => {
+    const pattern = good ? /is live after/ : /rejected, generation/;
+    while (!pattern.test(unread)) await new Promise<void>((resolve) => (woken = resolve));
+    unread = '';
+    return !good;
+  };
+}
+
+/** Clients over HTTP and WebSocket that never pause, and one long turn that is always in flight. */
+function openLoad(gateway: Gateway, calls: string, clients: number, faults: string[]) {
+  let [asked, stopped] = [0, false];
+  const message = () => `[[tool:probe ${JSON.stringify({ n: ++asked, file: calls })}]]`;
+  const http = async (name: string, text: () => string) => {
+    while (!stopped) {
+      const body = { model: 'instar/main', messages: [{ role: 'user', content: text() }] };
+      const headers = { authorization: `Bearer ${gateway.token}`, 'x-instar-session-key': `agent:main:${name}` };
+      const reply = await ask('POST', `${gateway.url}/v1/chat/completions`, body, headers).catch((error: Error) => ({
+        status: 0,
+        text: error.message,
+      }));
+      if (reply.status !== 200) faults.push(`${name}: HTTP ${reply.status} ${reply.text.slice(0, 200)}`);
+    }
+  };
+  const socket = async (name: string) => {
+    const open: Socket = await openSocket(gateway, (why) => stopped || faults.push(`${name}: the socket was dropped: ${why}`));
+    while (!stopped) await open.turn(`agent:main:${name}`, message()).catch((error: Error) => faults.push(`${name}: ${error.message}`));
+    open.close();
+  };
+  const all = Array.from({ length: clients }, (_, i) => (i % 4 === 3 ? socket(`ws${i}`) : http(`http${i}`, message)));
+  const long = http('long', () => '[[slow:700]] long');
+  return {
+    async end() {
+      stopped = true;
+      await Promise.all([...all, long]);
+      return asked;
+    },
+  };
+}
+
+async function facts(gateway: Gateway, home: string) {
+  const status = JSON.parse((await instar(home, ['status', '--json'])).stdout) as {
+    inspection: { leases: { key: string }[]; retiring: unknown[] };
+    active: unknown[];
+  };
+  const files = readdirSync(`/proc/${gateway.child.pid}/fd`).length;
+  return {
+    leases: status.inspection.leases.map(({ key }) => key).toSorted(),
+    retiring: status.inspection.retiring.length,
+    active: status.active.length,
+    files,
+  };
+}
+
+/** After the last client left, idle connections need a moment to be let go. */
+async function settled(gateway: Gateway, home: string) {
+  for (let i = 0; i < 50; i++) {
+    const now = await facts(gateway, home);
+    if (now.retiring === 0 && now.active === 0) return now;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return facts(gateway, home);
+}
+
+type Facts = Awaited<ReturnType<typeof facts>>;
+
+function difference(before: Facts, end: Facts): string[] {
+  const found: string[] = [];
+  if (before.leases.join() !== end.leases.join()) found.push(`leases were ${before.leases.join()}, are ${end.leases.join()}`);
+  if (end.retiring) found.push(`${end.retiring} old generation(s) are left`);
+  if (end.active) found.push(`${end.active} turn(s) are left`);
+  // Connections of our own keep-alive clients, and folders that are watched, come and go; a leak per reload would be hundreds.
+  if (end.files > before.files + 60) found.push(`${before.files} open files became ${end.files}`);
+  return found;
+}
+
+/** Each call once, each message done, each answer delivered. */
+function doubles(calls: string, turns: number, home: string): string[] {
+  const seen = Map.groupBy(readFileSync(calls, 'utf8').trim().split('\n'), (line) => line);
+  const wrong = Array.from({ length: turns }, (_, i) => String(i + 1)).filter((n) => seen.get(n)?.length !== 1);
+  const db = new DatabaseSync(join(home, 'state.db'), { readOnly: true });
+  const count = (sql: string) => Number(db.prepare(sql).get()?.['n']);
+  const open = count("SELECT count(*) n FROM inbox WHERE state <> 'done'");
+  const lost = count("SELECT count(*) n FROM outbox WHERE state <> 'delivered'");
+  db.close();
+  appendFileSync(calls, '');
+  return [
+    ...(wrong.length ? [`${wrong.length} tool call(s) ran not exactly once, e.g. ${wrong.slice(0, 3).join()}`] : []),
+    ...(open ? [`${open} message(s) are not done`] : []),
+    ...(lost ? [`${lost} answer(s) are not delivered`] : []),
+  ];
+}
