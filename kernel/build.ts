@@ -36,7 +36,12 @@ export async function build(kernel: Kernel, id: number, candidate: Candidate) {
   function leaveOut(block: string, error: unknown) {
     if (isVital(block)) throw error;
     const provides = named(block)?.provides?.map((token) => token.id) ?? [];
-    leftOut.push({ plugin: block, code: isCoded(error) ? error.code : 'SETUP_FAILED', why: messageOf(error).replaceAll('\n', '; '), provides });
+    leftOut.push({
+      plugin: block,
+      code: isCoded(error) ? error.code : 'SETUP_FAILED',
+      why: messageOf(error).replaceAll('\n', '; '),
+      provides,
+    });
     report(error);
   }
 

@@ -16,7 +16,6 @@ import { ConfigError, type Problem } from './schema.ts';
 
 export interface BootOptions {
   readonly version: string;
-  /** The state folder, absolute. */
   readonly home: string;
   /** The environment as it is now: read again at each reload. */
   readonly env: () => Env;

@@ -20,7 +20,6 @@ export interface ConfigText {
   readonly place: (path: string) => string;
 }
 
-const maxDepth = 10;
 const maxBytes = 2 * 1024 * 1024;
 const refusedKeys = ['__proto__', 'constructor', 'prototype'];
 
@@ -60,7 +59,7 @@ interface Loading {
 
 function load(file: string, { placed, read, chain }: Loading, from = file): unknown {
   if (chain.includes(file)) throw fault(from, `includes itself: ${[...chain, file].join(' -> ')}`);
-  if (chain.length > maxDepth) throw fault(from, `includes are nested deeper than ${maxDepth}`);
+  if (chain.length > 10) throw fault(from, 'includes are nested deeper than 10');
   let text: string;
   try {
     text = read(file);

@@ -9,7 +9,10 @@ import { ConfigError, joinKey, type Problem, problemText, validate } from './sch
 export const check: Check = {
   slice: sliceConfig,
   error: (faults) => new ConfigError(faults),
-  args: (schema, args) => validate(schema, args).map((problem) => problemText(problem)).join('; '),
+  args: (schema, args) =>
+    validate(schema, args)
+      .map((problem) => problemText(problem))
+      .join('; '),
 };
 
 /** Keys that belong to the text itself or to the host. */
@@ -69,14 +72,21 @@ function strangers(value: Values, at: readonly string[], paths: readonly string[
   });
 }
 
-/** A plugin's schema with the properties that others add at the places it opened with `x-place`. */
+const whole = new WeakMap<JsonSchema, readonly [key: readonly JsonSchema[], schema: JsonSchema]>();
+
+/** A plugin's schema with the properties that others add at the places it opened with `x-place`. One object while they stay: it is compiled once. */
 export function withFragments(schema: JsonSchema, owners: readonly Plugin[]): JsonSchema {
   const fragments = owners.flatMap((owner) => Object.entries(owner.config?.extends ?? {}));
-  if (fragments.length === 0 || !JSON.stringify(schema).includes('"x-place"')) return schema;
-  return JSON.parse(JSON.stringify(schema), (_, node) => {
+  const parts = fragments.map(([, properties]) => properties);
+  const [key, known] = whole.get(schema) ?? [];
+  if (known && key?.length === parts.length && parts.every((part, i) => part === key[i])) return known;
+  if (parts.length === 0 || !JSON.stringify(schema).includes('"x-place"')) return schema;
+  const composed: JsonSchema = JSON.parse(JSON.stringify(schema), (_, node) => {
     const added = fragments.filter(([place]) => node?.['x-place'] === place).map(([, properties]) => properties);
     return added.length ? { ...node, properties: Object.assign({}, node.properties, ...added) } : node;
   });
+  whole.set(schema, [parts, composed]);
+  return composed;
 }
 
 /** The keys of the block of an `x-contained` map that a fault lies in. */

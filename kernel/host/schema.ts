@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { KernelError } from '../error.ts';
 import type { Fault } from '../kernel.ts';
 import { nearest } from '../nearest.ts';
@@ -38,7 +38,6 @@ const reading = { allErrors: true, verbose: true, useDefaults: true, strict: fal
 // Our own schemas need no check against the meta schema at every start; a test does that once.
 const options = { ...reading, meta: false, validateSchema: false, code: { optimize: false } };
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
-let ajv: Ajv | undefined;
 
 /** Checks a value that lies at `at` and fills in defaults, in place. Compiled once per schema object. */
 export function validate(schema: JsonSchema, value: unknown, at = ''): readonly Finding[] {
@@ -48,9 +47,8 @@ export function validate(schema: JsonSchema, value: unknown, at = ''): readonly 
 }
 
 function compile(schema: JsonSchema): ValidateFunction {
-  ajv ??= new (require('ajv') as typeof import('ajv')).Ajv(options);
-  const check = ajv.compile(schema);
-  ajv.removeSchema(schema); // ajv would hold it for ever, and each reload of a plugin brings another
+  // One each: an instance holds all it ever compiled, whatever is removed from it, and each reload of a plugin brings more.
+  const check = new (require('ajv') as typeof import('ajv')).Ajv(options).compile(schema);
   compiled.set(schema, check);
   return check;
 }

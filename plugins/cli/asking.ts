@@ -28,9 +28,15 @@ export function askingView(link: Link, terminal: () => Interface, write: (text: 
       if (!taken) return;
       open.delete(id);
       taken.abort();
-      write(dim(`\n${plain(answer)} (${plain(by)})\n`));
+      write(dim(`\n${endOf(answer, by)}\n`));
     },
   };
+}
+
+function endOf(answer: string, by: string): string {
+  if (answer === 'timeout') return 'denied, for nobody answered in time';
+  const told: Readonly<Record<string, string>> = { once: 'allowed', always: 'allowed from now on', deny: 'denied', aborted: 'taken back' };
+  return `${told[answer] ?? plain(answer)} by ${plain(by)}`;
 }
 
 function textOf({ tool, what, why, cwd, agent }: Question): string {

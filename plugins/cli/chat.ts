@@ -23,6 +23,10 @@ export const run: RunCommand = async (argv, host) => {
   try {
     if (positionals.length === 0 && isAttended) return await converse(link, terminal(), values, view);
     const text = positionals.join(' ') || (await readAll(process.stdin));
+    if (!text.trim()) {
+      console.error(`instar: there is no text to send; usage: ${host.commands.get('chat')?.usage}`);
+      return exitCodes.usage;
+    }
     return await single(link, { ...values, text }, view);
   } finally {
     opened?.close();

@@ -81,7 +81,8 @@ async function whyClosed(url: string, token: string, patienceMs: number): Promis
     const response = await fetch(`${url}/ws`, { headers, signal: AbortSignal.timeout(patienceMs) });
     const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
     const what = error?.message ?? `it answered ${response.status}`;
-    if (response.status === 401) return new KernelError('CLI_DENIED', `the gateway at ${at} refused our token: ${what}`);
+    const cure = 'set INSTAR_GATEWAY_TOKEN to the one it was started with, or unset it if it is set for this command alone';
+    if (response.status === 401) return new KernelError('CLI_DENIED', `the gateway at ${at} has another token than this command; ${cure}`);
     return new KernelError('CLI_REFUSED', `no WebSocket at ${at}: ${what}`);
   } catch (cause) {
     const { code = messageOf(cause) } = ((cause as Error).cause ?? {}) as { code?: string };

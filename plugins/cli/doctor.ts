@@ -6,7 +6,7 @@ import type { CommandHost, RunCommand } from './contract.ts';
 import { exitCodes } from './exit.ts';
 import { findGateway, isAlive, reach } from './reach.ts';
 import type { Status } from './status.ts';
-import { bold, dim, oneLine } from './terminal.ts';
+import { bold, dim, hanging, oneLine } from './terminal.ts';
 
 interface Finding {
   readonly state: 'ok' | 'warn' | 'fail';
@@ -22,7 +22,7 @@ export const run: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
   const findings: Finding[] = [];
   for (const [what, check] of Object.entries(checks)) {
-    const found = await Promise.try(check, host).catch((cause) => [finding('fail', what, messageOf(cause))]);
+    const found = await Promise.try(check, host).catch((cause) => failures(what, cause));
     if (!values.json) for (const one of found) console.log(lineOf(one));
     findings.push(...found);
   }
@@ -32,8 +32,14 @@ export const run: RunCommand = async (argv, host) => {
 
 const finding = (state: Finding['state'], what: string, text: string): Finding => ({ state, what, text });
 
+/** A boot that failed has a line per fault. */
+const failures = (what: string, cause: unknown) =>
+  messageOf(cause)
+    .split('\n')
+    .map((line) => finding('fail', what, line));
+
 const lineOf = ({ state, what, text }: Finding) =>
-  `${state === 'ok' ? dim(state.padEnd(4)) : bold(state.padEnd(4))}  ${what.padEnd(8)}  ${oneLine(text, 400)}`;
+  `${state === 'ok' ? dim(state.padEnd(4)) : bold(state.padEnd(4))}  ${what.padEnd(8)}  ${hanging(oneLine(text, 400), 16)}`;
 
 const checks: Readonly<Record<string, Check>> = {
   node: () => [finding('ok', 'node', process.version)],

@@ -72,12 +72,14 @@ function readable(line: string): string {
     const more = Object.entries({ code: error?.code, ...facts }).filter(([, value]) => value !== undefined);
     const loud = level === 'error' || level === 'warn';
     const head = `${dim(plain(String(time)))} ${loud ? bold(level) : plain(String(level))}`;
-    const tail = more.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ');
+    const tail = more.map(([name, value]) => `${name}=${shown(value)}`).join(' ');
     return `${head} ${plugin ? `[${plain(plugin)}] ` : ''}${oneLine(String(message), 400)} ${dim(oneLine(tail, 200))}`.trimEnd();
   } catch {
     return plain(line);
   }
 }
+
+const shown = (value: unknown) => JSON.stringify(typeof value === 'number' ? Math.round(value * 10) / 10 : value);
 
 interface LogLine {
   readonly time?: string;

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { logOf } from '../../kernel/index.ts';
 import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
 import { errorLine, exitCodes } from './exit.ts';
 import { guard } from './guard.ts';
@@ -24,6 +25,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
     const brought = await provisions(options);
     const booted = await bootOrLastGood(options, brought.log, (read) => host.boot({ ...options, ...brought, ...(read && { read }) }));
     guard(booted, brought.log);
+    logOf(brought.log.sink).info(`ready: Instar ${options.version}`, { pid: process.pid, config: options.configFile });
     return booted;
   };
   const code = await call(command, rest, { ...surroundings(config), ...host, boot, commands });
@@ -74,7 +76,8 @@ function help(commands: ReadonlyMap<string, Command>): string {
   const width = Math.max(...[...commands.keys()].map((name) => name.length));
   const rows = [...commands].map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   const more = 'instar <command> --help tells its options; instar --version';
-  return ['usage: instar <command> [options] [--config FILE]', '', ...rows, '', more].join('\n');
+  const where = 'All state is in the folder INSTAR_HOME (~/.instar); the config is --config, INSTAR_CONFIG or instar.json5 in it.';
+  return ['usage: instar <command> [options] [--config FILE]', '', ...rows, '', more, where].join('\n');
 }
 
 async function unknown(name: string, commands: ReadonlyMap<string, Command>): Promise<number> {
@@ -93,7 +96,7 @@ function fail(error: unknown, { usage }: Command): number {
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string };
   const isUsage = code.startsWith('ERR_PARSE_ARGS');
   const lines = code === 'BOOT_FAILED' ? message.split('\n') : [message];
-  for (const line of lines) console.error(isUsage ? `instar: ${line}; usage: ${usage}` : errorLine({ code, message: line }));
+  for (const line of lines) console.error(isUsage ? `instar: ${line.split('. ')[0]}; usage: ${usage}` : errorLine({ code, message: line }));
   if (isUsage) return exitCodes.usage;
   return code === 'BOOT_FAILED' ? exitCodes.config : exitCodes.failed;
 }

@@ -37,7 +37,7 @@ function show({ inspection, report, active }: Status, { pid, started }: { readon
     { label: 'generation', value: `${generation}, ${instances.length} plugins${older && `; ending: ${older}`}` },
     { label: 'turns', value: active.length ? active.map(turnLine).join('; ') : 'none' },
   ];
-  const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 90) }));
+  const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 200) }));
   const missing = leftOut.map(({ plugin, code, why }) => ({ label: plugin, value: `${code}: ${oneLine(why, 200)}` }));
   const parts = [columns(facts), `${dim('plugins')}\n${columns(plugins)}`];
   return [...parts, ...(missing.length ? [`${bold('left out')}\n${columns(missing)}`] : [])].join('\n');

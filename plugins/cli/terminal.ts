@@ -14,5 +14,13 @@ export const bold = (text: string) => styleText('bold', text);
 /** Labels and values in two columns. */
 export function columns(rows: readonly { readonly label: string; readonly value: string }[]): string {
   const width = Math.max(0, ...rows.map(({ label }) => label.length));
-  return rows.map(({ label, value }) => `  ${dim(label.padEnd(width))}  ${value}`).join('\n');
+  return rows.map(({ label, value }) => `  ${dim(label.padEnd(width))}  ${hanging(value, width + 4)}`).join('\n');
+}
+
+/** A text that begins at column `indent`: on a terminal, what does not fit goes on below itself. Words stay whole. */
+export function hanging(text: string, indent: number, screen: number | undefined = process.stdout.columns): string {
+  if (!screen) return text;
+  const room = Math.max(screen - indent, 20);
+  const lines = text.match(new RegExp(`\\S.{0,${room - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
+  return lines.join(`\n${' '.repeat(indent)}`);
 }

@@ -12,7 +12,7 @@ export interface Arrival {
   readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth'>;
   /** Where the answer goes: `<scheme>:<id>`, e.g. `http:<requestId>`, `gateway:<sessionKey>`. */
   readonly route: string;
-  /** The same key again names the same item: nothing is enqueued twice. */
+  /** The same key again names the same item, up to a week after its end: nothing is enqueued twice. */
   readonly idempotencyKey?: string;
   /** Ephemeral sessions of stateless clients bring the history themselves. */
   readonly history?: readonly Message[];
@@ -27,7 +27,7 @@ export interface Receipt {
   readonly itemId: string;
   /** True where the idempotency key was known already. */
   readonly known: boolean;
-  /** `waiting | running | done | failed | cancelled` at the time of the call. */
+  /** `open | done | failed | cancelled` at the time of the call. */
   readonly state: string;
 }
 
@@ -55,6 +55,6 @@ export const Inbox = service<Inbox>('inbox');
 export interface InboxItem extends Arrival {
   readonly itemId: string;
   readonly enqueuedAt: number;
-  /** How often a turn was begun for it; over 1 after a crash. */
+  /** Over 1 where an earlier process may have begun a turn for it. */
   readonly attempt: number;
 }

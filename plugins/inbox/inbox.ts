@@ -4,7 +4,7 @@ import type { Inbox } from './contract.ts';
 import { finishItem, insertItem, itemOfKey } from './item-rows.ts';
 import type { Lanes } from './lanes.ts';
 
-export function openInbox(store: Store, lanes: Lanes): Inbox {
+export function openInbox(store: Store, lanes: Lanes, signal: AbortSignal): Inbox {
   return {
     async enqueue(arrival) {
       const item = { ...arrival, itemId: randomUUID(), enqueuedAt: Date.now(), attempt: 1 };
@@ -20,7 +20,7 @@ export function openInbox(store: Store, lanes: Lanes): Inbox {
     abort: (sessionKey, why) => lanes.abort(sessionKey, why),
     async cancel(itemId, why) {
       const was = lanes.cancel(itemId, why);
-      if (was === 'waiting') await store.tx((t) => finishItem(t, itemId, 'cancelled', null, Date.now()));
+      if (was === 'waiting') await store.insist((t) => finishItem(t, itemId, 'cancelled', null, Date.now()), signal);
       return was !== undefined;
     },
     async finish(t, itemId, state, runId) {

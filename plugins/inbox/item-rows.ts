@@ -26,19 +26,23 @@ export async function itemOfKey(t: Tx, idempotencyKey: string): Promise<Omit<Rec
   return row && { itemId: String(row.item_id), state: String(row.state) };
 }
 
+/** What was said is the transcript's from now on: the row stays for its key alone. */
 export async function finishItem(t: Tx, itemId: string, state: string, runId: string | null, now: number) {
-  const done = await t.run(
-    "UPDATE inbox SET state = ?, run_id = ?, finished_at = ? WHERE item_id = ? AND state = 'open'",
-    state,
-    runId,
-    now,
-    itemId,
-  );
-  return done.changes > 0;
+  const sql = "UPDATE inbox SET state = ?, run_id = ?, finished_at = ?, arrival = '{}' WHERE item_id = ? AND state = 'open'";
+  await t.run(sql, state, runId, now, itemId);
 }
 
-/** What a process left behind. Counts the start: an item whose attempt is over 1 may have begun before. */
+export async function pruneItems(t: Tx, finishedBefore: number) {
+  await t.run("DELETE FROM inbox WHERE state <> 'open' AND finished_at < ?", finishedBefore);
+}
+
+/** What a process left behind. Any of it may have begun before: the attempt is at least the second. */
 export async function takeUp(t: Tx): Promise<readonly InboxItem[]> {
-  await t.run("UPDATE inbox SET attempt = attempt + 1 WHERE state = 'open'");
-  return (await t.all("SELECT * FROM inbox WHERE state = 'open' ORDER BY enqueued_at, rowid")).map(item);
+  const left = await t.all("SELECT * FROM inbox WHERE state = 'open' ORDER BY enqueued_at, rowid");
+  return left.map((row) => item({ ...row, attempt: Number(row.attempt) + 1 }));
+}
+
+/** Counted where a turn begins again, so that what only waits behind one that crashes is not taken for it. */
+export async function countAttempt(t: Tx, { itemId, attempt }: InboxItem) {
+  await t.run('UPDATE inbox SET attempt = ? WHERE item_id = ?', attempt, itemId);
 }

@@ -13,6 +13,13 @@ interface Lane {
 
 export type Lanes = ReturnType<typeof openLanes>;
 
+const waitingItem = ({ sessionKey, itemId, enqueuedAt }: InboxItem) => ({
+  sessionKey,
+  itemId,
+  state: 'waiting' as const,
+  since: enqueuedAt,
+});
+
 /** One turn at a time per session. A lease: what runs and waits outlives reloads. `left` is what the last process left behind. */
 export function openLanes(
   take: (item: InboxItem, signal: AbortSignal) => Promise<void>,
@@ -69,11 +76,13 @@ export function openLanes(
       }
       return undefined;
     },
-    active: () =>
-      [...lanes].flatMap(([sessionKey, { running: now, waiting }]) => [
+    active: () => [
+      ...[...lanes].flatMap(([sessionKey, { running: now, waiting }]) => [
         ...(now ? [{ sessionKey, itemId: now.item.itemId, state: 'running' as const, since: now.since }] : []),
-        ...waiting.map(({ itemId, enqueuedAt }) => ({ sessionKey, itemId, state: 'waiting' as const, since: enqueuedAt })),
+        ...waiting.map(waitingItem),
       ]),
+      ...leftovers.map(waitingItem),
+    ],
     /** The gateway is ending: what waits stays in its rows for the next start. */
     retire() {
       stopped = true;

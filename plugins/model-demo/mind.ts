@@ -2,6 +2,7 @@ import type { Content } from '../../kernel/index.ts';
 import type { ModelRequest } from '../models/contract.ts';
 import type { AssistantMessage, Message, ToolCallPart, ToolResultMessage } from '../sessions/contract.ts';
 import { askIn, isChinese, type Ask } from './ask.ts';
+import { namedIn } from './named.ts';
 import { summaryOf } from './summary.ts';
 
 export interface Thought {
@@ -28,7 +29,7 @@ export function think({ messages, tools }: Pick<ModelRequest, 'messages' | 'tool
   const last = results.at(-1);
   const offered = new Set(tools.map(({ name }) => name));
   if (last) return { text: withNotice(messages, said, afterTool(ask, last)) };
-  const wanted = ask.kind === 'tool' ? instead(ask, offered) : undefined;
+  const wanted = ask.kind === 'tool' ? instead(ask, offered) : namedIn(said, offered);
   if (wanted && offered.has(wanted.name)) {
     const id = `demo_${question?.timestamp ?? 0}_${messages.length}`;
     return { text: '', call: { type: 'toolCall', id, ...wanted } };

@@ -40,3 +40,7 @@ export async function settleRow(t: Tx, id: string, result: SendResult, attempt: 
   const settled = state === 'waiting' ? null : now;
   await t.run('UPDATE outbox SET state = ?, why = ?, attempt = ?, settled_at = ? WHERE id = ?', state, why, attempt, settled, id);
 }
+
+export async function pruneRows(t: Tx, settledBefore: number) {
+  await t.run("DELETE FROM outbox WHERE state <> 'waiting' AND settled_at < ?", settledBefore);
+}

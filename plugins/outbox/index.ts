@@ -1,8 +1,12 @@
 import { definePlugin } from '../../kernel/index.ts';
 import { Store } from '../store/contract.ts';
-import { Outbox } from './contract.ts';
-import { openRows, tables } from './delivery-rows.ts';
+import { type Delivery, Outbox } from './contract.ts';
+import { openRows, pruneRows, tables } from './delivery-rows.ts';
 import { openOutbox } from './outbox.ts';
+import { openRetries } from './retries.ts';
+
+/** How long an answer can still be asked for after its delivery. */
+const keptMs = 7 * 86_400_000;
 
 export default definePlugin({
   name: 'outbox',
@@ -13,14 +17,21 @@ export default definePlugin({
   async setup(ctx) {
     const { store } = ctx.needs;
     await store.migrate('outbox', tables);
-    const outbox = openOutbox(store, ctx);
-    ctx.provide(Outbox, outbox);
-    const first = await ctx.lease('outbox.recovery', () => ({ pending: true, async [Symbol.asyncDispose]() {} }));
-    ctx.onLive(async () => {
-      if (!first.pending) return; // a reload, not a start: rows in flight are in good hands
-      first.pending = false;
-      const waiting = await store.tx(openRows);
-      for (const delivery of waiting) await ctx.run((run) => outbox.deliver(run, delivery));
+    const { run, log } = ctx;
+    const unsent = (error: unknown) => log.error('a delivery broke; its row waits for the next start', { error });
+    const send = (delivery: Delivery) => run(async (r) => void (await r.get(Outbox).deliver(r, delivery))).catch(unsent);
+    // Read before any turn can end, so that no row on its way is taken for a leftover.
+    const retries = await ctx.lease('outbox.retries', async () => openRetries(send, await store.tx(openRows)));
+    ctx.provide(Outbox, openOutbox(store, retries, log));
+    ctx.onLive(() => {
+      retries.begin();
+      const prune = () =>
+        void store
+          .tx((t) => pruneRows(t, Date.now() - keptMs))
+          .catch((error) => log.error('old outbox rows could not be removed', { error }));
+      const timer = setInterval(prune, 86_400_000).unref();
+      ctx.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+      prune();
     });
   },
 });

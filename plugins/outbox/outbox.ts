@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type EnterRun, isCoded, type Log, messageOf, type Run } from '../../kernel/index.ts';
+import { isCoded, type Log, messageOf, type Run } from '../../kernel/index.ts';
 import type { Store } from '../store/contract.ts';
-import { type Delivery, Outbox, SendDelivery, type SendResult } from './contract.ts';
+import { type Delivery, type Outbox, SendDelivery, type SendResult } from './contract.ts';
 import { insertRow, rowOfItem, settleRow } from './delivery-rows.ts';
+import type { Retries } from './retries.ts';
 
 /** Milliseconds before the second, third … attempt; after the last the row is dead. */
 const backoff = [1_000, 5_000, 20_000, 60_000, 300_000];
 
-interface Around {
-  readonly run: EnterRun;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-export function openOutbox(store: Store, { run: enter, log, signal }: Around): Outbox {
+export function openOutbox(store: Store, retries: Retries, log: Log): Outbox {
   async function attempt(run: Run, delivery: Delivery): Promise<SendResult> {
     try {
       return (await run.call(SendDelivery, delivery)) ?? nobody(delivery.route);
@@ -27,16 +22,10 @@ export function openOutbox(store: Store, { run: enter, log, signal }: Around): O
     const sent = await attempt(run, delivery);
     const wait = backoff[tried - 1];
     const result: SendResult = sent.kind === 'retry' && wait === undefined ? { kind: 'failed', why: sent.why } : sent;
-    await store.tx((t) => settleRow(t, delivery.id, result, tried, Date.now()));
+    await store.insist((t) => settleRow(t, delivery.id, result, tried, Date.now()), run.signal); // else it would be sent twice
     if (result.kind === 'failed') log.error(`delivery to ${delivery.route} failed: ${result.why}`, { itemId: delivery.itemId });
-    if (result.kind === 'retry' && wait !== undefined) again({ ...delivery, attempt: tried }, wait);
+    if (result.kind === 'retry' && wait !== undefined) retries.again({ ...delivery, attempt: tried }, wait);
     return result;
-  }
-
-  /** After the process or this instance is gone, recovery at the next start takes the row up. */
-  function again(delivery: Delivery, ms: number) {
-    const timer = setTimeout(() => void enter((run) => run.get(Outbox).deliver(run, delivery)), ms).unref();
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
   return {

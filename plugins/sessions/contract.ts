@@ -114,7 +114,8 @@ export interface Sessions {
   open(key: string): Promise<Transcript>;
   /** `/new`, `/reset`: the key stays, a new sessionId and file begin. */
   reset(key: string): Promise<SessionRecord>;
-  remove(key: string): Promise<void>;
+  /** With its transcript. With a time: only where it was not used since. */
+  remove(key: string, unusedSince?: number): Promise<void>;
 }
 
 export const Sessions = service<Sessions>('sessions');

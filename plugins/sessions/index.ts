@@ -3,6 +3,7 @@ import { Store } from '../store/contract.ts';
 import { Agents } from '../agents/contract.ts';
 import { Sessions } from './contract.ts';
 import { durationMs } from './duration.ts';
+import { sweepEphemeral } from './ephemeral.ts';
 import { openSessions } from './sessions.ts';
 import { transcriptCache } from './transcript.ts';
 import { tables } from './session-rows.ts';
@@ -41,7 +42,7 @@ export default definePlugin({
     ctx.provide(Sessions, sessions);
     ctx.onLive(() => {
       const sweep = () =>
-        void sessions.sweep(Date.now() - ttlMs).catch((error) => ctx.log.error('sweep of ephemeral sessions failed', { error }));
+        void sweepEphemeral(store, sessions, ttlMs).catch((error) => ctx.log.error('sweep of ephemeral sessions failed', { error }));
       const timer = setInterval(sweep, 3_600_000).unref();
       ctx.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
       sweep();

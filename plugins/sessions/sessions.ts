@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Store } from '../store/contract.ts';
 import type { SessionRecord, Sessions } from './contract.ts';
-import { deleteRow, expiredRows, findRow, listRows, putRow } from './session-rows.ts';
+import { deleteRow, findRow, listRows, putRow } from './session-rows.ts';
 import { newSessionId, openTranscript, type OwnTranscript, type TranscriptCache } from './transcript.ts';
 
 export interface SessionsAround {
@@ -13,12 +13,7 @@ export interface SessionsAround {
   readonly log: Log;
 }
 
-export interface OwnSessions extends Sessions {
-  /** Removes stateless clients' sessions that were not used since. */
-  sweep(unusedSince: number): Promise<void>;
-}
-
-export function openSessions({ store, cache, folders, log }: SessionsAround): OwnSessions {
+export function openSessions({ store, cache, folders, log }: SessionsAround): Sessions {
   const find = (key: string) => store.tx((t) => findRow(t, key));
 
   async function need(key: string): Promise<SessionRecord> {
@@ -32,16 +27,6 @@ export function openSessions({ store, cache, folders, log }: SessionsAround): Ow
     const { dir, workspace } = await folders(agentId);
     const file = join(dir, 'sessions', `${sessionId}.jsonl`);
     return cache.get(sessionId, () => openTranscript({ file, sessionId, workspace, log }));
-  }
-
-  /** The file goes before the row's end is committed: a crash between the two leaves no file that nobody knows. */
-  async function drop(record: SessionRecord, unusedSince?: number) {
-    const transcript = await transcriptOf(record);
-    await store.tx(async (t) => {
-      if (!(await deleteRow(t, record.key, unusedSince))) return; // a turn of it began meanwhile
-      transcript.remove();
-      cache.forget(record.sessionId);
-    });
   }
 
   return {
@@ -64,12 +49,16 @@ export function openSessions({ store, cache, folders, log }: SessionsAround): Ow
       cache.forget(old.sessionId);
       return record;
     },
-    async remove(key) {
+    /** The file goes before the row's end is committed: a crash between the two leaves no file that nobody knows. */
+    async remove(key, unusedSince) {
       const record = await find(key);
-      if (record) await drop(record);
-    },
-    async sweep(unusedSince) {
-      for (const record of await store.tx((t) => expiredRows(t, unusedSince))) await drop(record, unusedSince);
+      if (!record) return;
+      const transcript = await transcriptOf(record);
+      await store.tx(async (t) => {
+        if (!(await deleteRow(t, key, unusedSince))) return;
+        transcript.remove();
+        cache.forget(record.sessionId);
+      });
     },
   };
 }

@@ -56,7 +56,9 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
 const tornOf = (file: string) => `${file}.torn`;
 
 const unwritable = (file: string, cause: unknown) =>
-  new KernelError('TRANSCRIPT_UNWRITABLE', `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`, { cause });
+  new KernelError('TRANSCRIPT_UNWRITABLE', `${file}: ${messageOf(cause)}; make room or mend the folder's rights, then send again`, {
+    cause,
+  });
 
 /** Asked first whether it is there: the usual new session would cost an exception. */
 const read = (file: string): Buffer => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0));

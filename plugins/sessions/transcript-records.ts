@@ -48,7 +48,7 @@ function branchOf(records: readonly TranscriptRecord[]): readonly TranscriptReco
     const record = records[place] as TranscriptRecord;
     branch.push(record);
     if (record.parentId === null) break;
-    const parent = places.get(String(record.parentId)) ?? place;
+    const parent = places.get(record.parentId as string) ?? place;
     place = parent < place ? parent : place - 1;
   }
   return branch.toReversed();

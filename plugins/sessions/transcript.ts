@@ -23,8 +23,9 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
   const messages = lines.entries.map((entry) => entry.message);
 
   async function append(message: Message, facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>> = {}): Promise<Entry> {
+    const id = freeId(lines.ids, facts.id);
     const timestamp = new Date(message.timestamp).toISOString();
-    const entry: Entry = { type: 'message', ...facts, id: freeId(lines.ids, facts.id), parentId: lines.tip, timestamp, message };
+    const entry: Entry = { type: 'message', ...facts, id, parentId: lines.tip, timestamp, message };
     lines.append(entry);
     messages.push(message);
     return entry;

@@ -52,7 +52,7 @@ export function openStore(file: string, log: Log): Store & AsyncDisposable {
   }
 
   const rollBack = () => {
-    if (db.isOpen && db.isTransaction) prepared('ROLLBACK').run();
+    if (db.isTransaction) prepared('ROLLBACK').run();
   };
 
   /** All or none, in one transaction. Nobody hears of success before the commit. */
@@ -88,6 +88,7 @@ export function openStore(file: string, log: Log): Store & AsyncDisposable {
 
   const tx: Store['tx'] = <T>(work: (t: Tx) => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
+      if (!db.isOpen) return reject(new KernelError('STORE_CLOSED', `${file} was closed: the gateway has ended`));
       waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
       flushing ??= flush();
     });

@@ -45,12 +45,15 @@ export function fakeChannel(): FakeChannel {
     waiting.set(route, answer);
     await enter((run) => {
       const agentId = arrival.agentId ?? run.get(Agents).defaultId;
-      const facts = {
-        ...{ agentId, content, route, sessionKey: sessionKey(agentId, arrival.sessionKey ?? 'main') },
+      return run.get(Inbox).enqueue({
+        agentId,
+        content,
         provenance: { kind: 'external_user', channel: 'fake' },
         subject: { channel: 'fake', sender: 'owner', session: 'main' },
-      } as const;
-      return run.get(Inbox).enqueue({ ...facts, ...arrival, sessionKey: facts.sessionKey, route });
+        ...arrival,
+        sessionKey: sessionKey(agentId, arrival.sessionKey ?? 'main'),
+        route,
+      });
     });
     return answer.promise.finally(() => waiting.delete(route));
   }

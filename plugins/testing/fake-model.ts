@@ -17,8 +17,15 @@ export interface FakeModel extends Plugin {
 }
 
 const model: Model = {
-  ...{ provider: 'fake', id: 'fake', name: 'Fake', api: 'fake', baseUrl: 'fake:' },
-  ...{ contextWindow: 200_000, maxTokens: 8192, input: ['text', 'image'], reasoning: false },
+  provider: 'fake',
+  id: 'fake',
+  name: 'Fake',
+  api: 'fake',
+  baseUrl: 'fake:',
+  contextWindow: 200_000,
+  maxTokens: 8192,
+  input: ['text', 'image'],
+  reasoning: false,
 };
 
 /** A model that says what it is told to. Name it in the config: `{ agents: { defaults: { model: 'fake/fake' } } }`. */

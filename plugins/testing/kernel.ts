@@ -49,7 +49,12 @@ export async function testKernel(options: TestOptions = {}): Promise<TestKernel>
     return swap;
   };
   const host: Host = {
-    ...{ home, version: '0.0.0-test', configFile: undefined, env, flags, announce },
+    home,
+    version: '0.0.0-test',
+    configFile: undefined,
+    env,
+    flags,
+    announce,
     place: (path) => path,
     inspect: () => kernel.inspect(),
     sources: () => ({ config: [], roots: [], plugins: [] }),
@@ -58,13 +63,15 @@ export async function testKernel(options: TestOptions = {}): Promise<TestKernel>
   };
   const kernel: Kernel = new Kernel({ check, sink: (record) => records.push(record), services: [given(Host, host)], ...own });
   const test: TestKernel = {
-    ...{ kernel, home, records },
+    kernel,
+    home,
+    records,
     apply: (next, values = live.config) => apply({ plugins: next.map((one) => ('plugin' in one ? one : entry(one))), config: values }),
     reload(name) {
       const changed = (one: Entry) => (name === undefined || one.plugin.name === name ? entry(one.plugin, `reload ${++versions}`) : one);
       return apply({ ...live, plugins: live.plugins.map(changed) });
     },
-    callTool: (name, args = {}, run = {}) => kernel.run(({ callTool }) => callTool({ id: 'test', name, args }), run),
+    callTool: (name, args = {}, run = {}) => kernel.run((opened) => opened.callTool({ id: 'test', name, args }), run),
     async [Symbol.asyncDispose]() {
       await kernel.drain();
       if (!options.home) await rm(home, { recursive: true, force: true });

@@ -23,7 +23,9 @@ export function leakCheck(): LeakCheck {
   }).enable();
   const tally = (): Tally => {
     const active = process.getActiveResourcesInfo().filter((what) => what !== 'Timeout' && what !== 'Immediate');
-    const listeners = process.eventNames().flatMap((name) => process.listeners(name as 'exit').map(() => `listener of process "${String(name)}"`));
+    const listeners = process
+      .eventNames()
+      .flatMap((name) => process.listeners(name as 'exit').map(() => `listener of process "${String(name)}"`));
     const counted = Map.groupBy([...active, ...listeners, ...timers.values()], (what) => what);
     return new Map([...counted].map(([what, all]) => [what, all.length]));
   };
@@ -34,7 +36,8 @@ export function leakCheck(): LeakCheck {
       const deadline = performance.now() + withinMs;
       for (;;) {
         const more = [...tally()].filter(([what, count]) => count > (before.get(what) ?? 0));
-        if (more.length === 0 || performance.now() > deadline) return more.map(([what, count]) => `${count - (before.get(what) ?? 0)} × ${what}`);
+        if (more.length === 0 || performance.now() > deadline)
+          return more.map(([what, count]) => `${count - (before.get(what) ?? 0)} × ${what}`);
         await pause(10);
       }
     },

@@ -62,7 +62,8 @@ export function watchFiles(changed: (file: string) => void, report: (error: unkn
         .on('all', (event, path) => event.endsWith('Dir') || onDeepEvent(event, path))
         .on('error', report),
     );
-    (await deep).add(fresh);
+    const watcher = await deep;
+    if (!watcher.closed) watcher.add(fresh);
   }
 
   return {

@@ -106,3 +106,29 @@ test('SPEC 14.1: a turn in flight finishes on the code it began with', async () 
   await s.told(/agents \(its config changed\)/);
   expect(JSON.parse((await slow).stdout)).toMatchObject({ text: 'echo: [[slow:1500]] patience' });
 });
+
+test('an edit of an included file and of .env is live, and a rotated key binds the next request', async () => {
+  await using mock = await startMock();
+  using place = tempHome();
+  const { models, ...rest } = withMock(mock.url, place.home);
+  const withKey = { providers: { mock: { ...models.providers.mock, apiKey: '${MOCK_KEY}' } } };
+  writeFileSync(place.file, JSON.stringify({ ...rest, models: { $include: './models.json5' } }));
+  writeFileSync(join(place.home, 'models.json5'), JSON.stringify(withKey));
+  writeFileSync(join(place.home, '.env'), 'MOCK_KEY=first-key-of-all\n');
+  await using gateway = await startGateway(place.home, ['--watch']);
+  const told = lines(gateway);
+  const key = async () => {
+    await instar(place.home, ['agent', '--message', 'hi']);
+    return mock.requests.at(-1)?.headers.authorization;
+  };
+  expect(await key()).toBe('Bearer first-key-of-all');
+  writeFileSync(join(place.home, '.env'), 'MOCK_KEY=second-key-of-all\n');
+  await told(/models \(its config changed\)/);
+  expect(await key()).toBe('Bearer second-key-of-all');
+  writeFileSync(
+    join(place.home, 'models.json5'),
+    JSON.stringify({ providers: { mock: { ...withKey.providers.mock, apiKey: 'third-key-of-all' } } }),
+  );
+  await told(/models \(its config changed\)/);
+  expect(await key()).toBe('Bearer third-key-of-all');
+});

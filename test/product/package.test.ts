@@ -75,6 +75,20 @@ test('what needs pi-ai, which is not installed with it, says how to install the 
   expect(stderr).toContain(`npm install @earendil-works/pi-ai@${dependencies['@earendil-works/pi-ai']}`);
 });
 
+test('a plugin that it writes is checked by tsc, passes its own tests, and is live', async () => {
+  using place = tempHome();
+  const mine = join(place.home, 'plugins/mine');
+  expect(await instar(place.home, ['plugins', 'new', 'mine'], {}, product.entry)).toMatchObject({ code: 0, stderr: '' });
+  await mkdir(join(mine, 'node_modules'));
+  await symlink(join(root, 'node_modules/@types'), join(mine, 'node_modules/@types')); // as its `npm install` does
+  const { stdout } = await run(join(root, 'node_modules/.bin/tsc'), ['-p', mine]).catch((error: { readonly stdout: string }) => error);
+  expect(stdout).toBe('');
+  const tested = await instar(place.home, ['plugins', 'test', 'mine'], {}, product.entry);
+  expect(tested).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3/) });
+  const answered = await instar(place.home, ['chat', 'use mine'], {}, product.entry);
+  expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('hello you') });
+});
+
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -1,8 +1,8 @@
 /** Reloads, good and failing, under steady load on the real product. `npm run soak` runs 1,000; a short form runs in the tests. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ask, residentMB } from '../bench/process.ts';
+import { ask } from '../bench/process.ts';
 import { type Gateway, instar, startGateway, tempHome, withMock } from '../support/instar.ts';
 import { startMock } from '../support/mock-model.ts';
 import { type Socket, openSocket } from './socket.ts';
@@ -13,8 +13,8 @@ export interface SoakResult {
   readonly rejected: number;
   /** What must stay empty. */
   readonly faults: readonly string[];
-  /** Megabytes of resident memory per hundred reloads, after the first half. */
-  readonly growthPer100: number;
+  /** Kilobytes of heap that one more reload keeps for ever, once the load is gone. */
+  readonly keptPerReload: number;
 }
 
 const versions: readonly ((round: number) => string)[] = [
@@ -53,24 +53,43 @@ export async function soak(reloads: number, clients = 16): Promise<SoakResult> {
   const before = await facts(gateway, place.home);
   const faults: string[] = [];
   const load = openLoad(gateway, calls, clients, faults);
-  let [rejected, half] = [0, 0];
+  let rejected = 0;
   for (let round = 1; round <= reloads; round++) {
     const good = round % 4 !== 3;
     if (round % 10 === 5) writeFileSync(place.file, config(round));
     else writeFileSync(join(folder, 'index.ts'), (good ? versions[round % 2] : versions[2 + (round % 3)])?.(round) ?? '');
     if (await said(round % 10 === 5 || good)) rejected++;
-    if (round === Math.floor(reloads / 2)) half = residentMB(gateway.child.pid ?? 0);
   }
   writeFileSync(join(folder, 'index.ts'), versions[0]?.(reloads + 1) ?? '');
   await said(true);
   const turns = await load.end();
   const end = await settled(gateway, place.home);
-  const growthPer100 = (residentMB(gateway.child.pid ?? 0) - half) / (reloads / 200);
+  const keptPerReload = await heapPerReload(join(folder, 'index.ts'), join(place.home, 'heap'), () => said(true));
   faults.push(...difference(before, end), ...doubles(calls, turns, place.home));
   gateway.child.kill('SIGTERM');
   const { code } = await gateway.ended;
   if (code !== 0) faults.push(`the gateway ended with ${code}`);
-  return { turns, reloads, rejected, faults, growthPer100 };
+  return { turns, reloads, rejected, faults, keptPerReload };
+}
+
+/** Reloads without load, each of which collects garbage and writes down what is left. */
+async function heapPerReload(file: string, heap: string, live: () => Promise<unknown>, count = 60): Promise<number> {
+  const collect = `
+    setFlagsFromString('--expose-gc');
+    const gc = (globalThis.soakGc ??= runInNewContext('gc')); // a context of its own costs 200 KB: one is enough
+    ctx.onLive(() => { setTimeout(() => { gc(); gc(); writeFileSync(${JSON.stringify(heap)}, String(process.memoryUsage().heapUsed)); }, 20); });`;
+  const imports =
+    "import { setFlagsFromString } from 'node:v8';\nimport { runInNewContext } from 'node:vm';\nimport { writeFileSync } from 'node:fs';\n";
+  const sizes: number[] = [];
+  for (let i = 0; i < count; i++) {
+    rmSync(heap, { force: true });
+    writeFileSync(file, `${imports}${probe(`return text('heap ${i}');`, collect)}`);
+    await live();
+    while (!existsSync(heap) || readFileSync(heap, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 5));
+    sizes.push(Number(readFileSync(heap, 'utf8')));
+  }
+  const [first, last] = [sizes[Math.floor(count / 4)] ?? 0, sizes.at(-1) ?? 0];
+  return (last - first) / 1024 / (count - 1 - Math.floor(count / 4));
 }
 
 /** Waits for the swap, or for the rejection, that an edit leads to; tells whether it was rejected. */
@@ -94,11 +113,13 @@ function reader({ child }: Gateway) {
 /** Clients over HTTP and WebSocket that never pause, and one long turn that is always in flight. */
 function openLoad(gateway: Gateway, calls: string, clients: number, faults: string[]) {
   let [asked, stopped] = [0, false];
+  // A conversation of its own now and then, so that memory tells of reloads and not of long histories.
+  const sessionOf = (name: string) => `agent:main:${name}-${Math.floor(asked / 500)}`;
   const message = () => `[[tool:probe ${JSON.stringify({ n: ++asked, file: calls })}]]`;
   const http = async (name: string, text: () => string) => {
     while (!stopped) {
       const body = { model: 'instar/main', messages: [{ role: 'user', content: text() }] };
-      const headers = { authorization: `Bearer ${gateway.token}`, 'x-instar-session-key': `agent:main:${name}` };
+      const headers = { authorization: `Bearer ${gateway.token}`, 'x-instar-session-key': sessionOf(name) };
       const reply = await ask('POST', `${gateway.url}/v1/chat/completions`, body, headers).catch((error: Error) => ({
         status: 0,
         text: error.message,
@@ -108,7 +129,7 @@ function openLoad(gateway: Gateway, calls: string, clients: number, faults: stri
   };
   const socket = async (name: string) => {
     const open: Socket = await openSocket(gateway, (why) => stopped || faults.push(`${name}: the socket was dropped: ${why}`));
-    while (!stopped) await open.turn(`agent:main:${name}`, message()).catch((error: Error) => faults.push(`${name}: ${error.message}`));
+    while (!stopped) await open.turn(sessionOf(name), message()).catch((error: Error) => faults.push(`${name}: ${error.message}`));
     open.close();
   };
   const all = Array.from({ length: clients }, (_, i) => (i % 4 === 3 ? socket(`ws${i}`) : http(`http${i}`, message)));
@@ -167,7 +188,6 @@ function doubles(calls: string, turns: number, home: string): string[] {
   const open = count("SELECT count(*) n FROM inbox WHERE state <> 'done'");
   const lost = count("SELECT count(*) n FROM outbox WHERE state <> 'delivered'");
   db.close();
-  appendFileSync(calls, '');
   return [
     ...(wrong.length ? [`${wrong.length} tool call(s) ran not exactly once, e.g. ${wrong.slice(0, 3).join()}`] : []),
     ...(open ? [`${open} message(s) are not done`] : []),

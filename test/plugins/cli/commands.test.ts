@@ -30,8 +30,9 @@ test('SPEC 15.2: --version and --help answer without a state folder', async () =
 
 test.each([
   ['an unknown command', ['chta'], 'instar: there is no command "chta"; did you mean "chat"?\n'],
-  ['an unknown option', ['agent', '--mesage', 'x'], /^instar: Unknown option '--mesage'.*; usage: instar agent --message TEXT .*\n$/],
+  ['an unknown option', ['agent', '--mesage', 'x'], /^instar: Unknown option '--mesage'; usage: instar agent --message TEXT .*\n$/],
   ['a config without a name', ['status', '--config'], 'instar: --config takes the name of a file\n'],
+  ['a chat without a text', ['chat', ' '], /^instar: there is no text to send; usage: instar chat .*\n$/],
   ['a missing message', ['agent'], /^instar: --message is missing; usage: instar agent .*\n$/],
 ])('%s exits with 64 and one line', async (_, args, line) => {
   await using home = await folder();
@@ -106,6 +107,7 @@ describe('SPEC 15.2: with a running gateway', () => {
   test('stop ends it in good order, and the log tells', async () => {
     expect(await instar(home.path, ['stop']).ended).toMatchObject({ code: 0, out: `stopped (pid ${running.child.pid})\n` });
     expect((await running.ended).code).toBe(0);
+    expect((await instar(home.path, ['logs']).ended).out).toMatch(/^20\S+ info ready: Instar \S+ pid=\d+$/m);
     const logs = await instar(home.path, ['logs', '--json', '-n', '1']).ended;
     expect(json(logs.out)).toMatchObject({ level: 'info', message: 'stopped' });
     expect((await instar(home.path, ['logs', '-n', '1']).ended).out).toMatch(/^20\S+ info stopped\n$/);
@@ -127,11 +129,12 @@ test('U246: a model that cannot be reached is one line with its code on stderr, 
   expect(err).toMatch(/^instar: MODEL_UNREACHABLE: .*127\.0\.0\.1:1.*\n$/);
 });
 
-test('doctor names what is wrong and exits with 1', async () => {
-  await using home = await folder({ 'instar.json5': '{ gateway: { prot: 1 } }' });
+test('doctor names each thing that is wrong in a line of its own and exits with 1', async () => {
+  await using home = await folder({ 'instar.json5': '{ gateway: { prot: 1 }, agnets: {} }' });
   const { code, out } = await instar(home.path, ['doctor']).ended;
   expect(code).toBe(1);
-  expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:14 gateway\.prot: unknown key "prot" \(did you mean "port"\?\)/m);
+  expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:14 gateway\.prot: unknown key "prot" \(did you mean "port"\?\)$/m);
+  expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:25 agnets: unknown key "agnets"/m);
 });
 
 test('SPEC 15.2: a command whose gateway is killed under it takes over and finishes its turn', async () => {

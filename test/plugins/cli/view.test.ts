@@ -73,6 +73,18 @@ test('a question that is answered elsewhere is taken back, and the next one is a
   expect(await answered).toEqual(['approvals.answer', { id: 'q', answer: 'once' }]);
 });
 
+test.each([
+  ['once', 'page', 'allowed by page'],
+  ['always', 'page', 'allowed from now on by page'],
+  ['aborted', 'the run', 'taken back by the run'],
+  ['timeout', 'nobody', 'denied, for nobody answered in time'],
+])('a question that ends elsewhere with "%s" says so', async (answer, by, told) => {
+  const { asked, view } = asking();
+  view.approval_requested?.({ question });
+  view.approval_resolved?.({ id: 'q', answer, by });
+  await asked(`\n${told}\n`);
+});
+
 const facts = { tool: 'exec', what: 'date; ls', why: 'asked for by sender "owner"', agent: 'main', sessionKey: 'agent:main:main' };
 const question = { id: 'q', ...facts, askedAt: 0, expiresAt: 30_000 };
 

@@ -112,6 +112,16 @@ describe('a turn', () => {
     expect(none.text).toContain('the tool "exec", which is not offered here');
   });
 
+  test.each([
+    ['use roll_dice', {}],
+    ['please use the tool `roll_dice` {"count": 2}', { count: 2 }],
+    ['roll_dice {"count": 2}', { count: 2 }],
+  ])('any offered tool is called by its name: %s', async (said, args) => {
+    const { call, reply } = await round(said, text('4 2'), false, [spec('roll_dice')]);
+    expect(call).toMatchObject({ name: 'roll_dice', arguments: args });
+    expect(reply.text).toContain('roll_dice answered:\n\n```\n4 2\n```');
+  });
+
   test('anything else is said back with what the demo can do', async () => {
     const reply = await demo([user('prove the Riemann hypothesis')]);
     expect(reply.text).toContain('You said: "prove the Riemann hypothesis". That is beyond this demo. Try "list the files"');

@@ -1,6 +1,8 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { logOf, type LogRecord } from '../../../kernel/log.ts';
 import type { Message } from '../../../plugins/sessions/contract.ts';
@@ -91,4 +93,101 @@ test('an open transcript is one object, however often it is asked for', () => {
   const a = cache.get('a', make('a'));
   for (const id of ['b', 'c', 'd']) cache.get(id, make(id));
   expect(cache.get('a', make('a'))).toBe(a);
+});
+
+/** Lines of a file, parsed. */
+const linesOf = async (file: string) =>
+  (await readFile(file, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test('a crash within the very first line leaves a file that begins with its header', async () => {
+  await using f = await folder();
+  await writeFile(f.file, '{"type":"session","versi');
+  await f.open().append(user('a'));
+  expect((await linesOf(f.file)).map(({ type }) => type)).toEqual(['session', 'message']);
+});
+
+test('a line that is torn within a character is cut off to the byte', async () => {
+  await using f = await folder();
+  await f.open().append(user('whole'));
+  const before = await readFile(f.file);
+  await appendFile(f.file, Buffer.concat([Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from('{"text":"ä').subarray(0, -1)])); // and what is no text
+  await f.open().append(user('next'));
+  const now = await readFile(f.file);
+  expect(now.subarray(0, before.length + 3)).toEqual(Buffer.concat([before, Buffer.from([0xff, 0xfe, 0x0a])]));
+  expect(f.open().entries.map((e) => e.message)).toEqual([user('whole'), user('next')]);
+});
+
+test('ids are unique in a transcript, also where one was announced that is taken', async () => {
+  await using f = await folder();
+  const transcript = f.open();
+  const first = await transcript.append(user('a'), { id: 'same' });
+  const second = await transcript.append(user('b'), { id: 'same' });
+  expect(first.id).toBe('same');
+  expect(second).toMatchObject({ parentId: 'same', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
+  expect((await f.open().append(user('c'), { id: second.id })).id).not.toBe(second.id);
+});
+
+/** As the described system writes them: more kinds of records, more fields, an abandoned branch, a shell command. */
+const foreign = [
+  { type: 'session', version: 3, id: 's', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/elsewhere', parentSession: 'x' },
+  { type: 'model_change', id: 'a1', parentId: null, timestamp: 't', provider: 'p', modelId: 'm' },
+  { type: 'message', id: 'a2', parentId: 'a1', timestamp: 't', message: { ...user('asked'), more: 1 }, extra: true },
+  { type: 'message', id: 'a3', parentId: 'a2', timestamp: 't', message: user('abandoned') },
+  { type: 'message', id: 'a4', parentId: 'a2', timestamp: 't', message: user('instead') },
+  { type: 'message', id: 'a5', parentId: 'a4', timestamp: 't', message: { role: 'bashExecution', command: 'ls', timestamp: 1 } },
+  { type: 'message', id: 'a6', parentId: 'a5', timestamp: 't' },
+  { type: 'compaction', id: 'a7', parentId: 'a6', timestamp: 't', summary: '…', firstKeptEntryId: 'a2', tokensBefore: 9 },
+];
+
+test('SPEC 12.1: a file of the described system is read along its branch and continued behind its last record', async () => {
+  await using f = await folder();
+  const text = foreign.map((record) => `${JSON.stringify(record)}\n`).join('');
+  await writeFile(f.file, text);
+  const transcript = f.open();
+  expect(transcript.entries).toEqual([foreign[2], foreign[4]]);
+  expect(await transcript.history()).toHaveLength(2);
+  await transcript.append(user('ours'));
+  expect(await readFile(f.file, 'utf8')).toContain(text); // what was there is untouched
+  expect((await linesOf(f.file)).at(-1)).toMatchObject({ parentId: 'a7', message: user('ours') });
+  expect(f.open().entries.map((e) => e.message)).toEqual([{ ...user('asked'), more: 1 }, user('instead'), user('ours')]);
+});
+
+test('the oldest files, whose records have neither id nor parent, are read line by line and continued', async () => {
+  await using f = await folder();
+  const records = [{ type: 'session', id: 's' }, ...['a', 'b'].map((said) => ({ type: 'message', timestamp: 't', message: user(said) }))];
+  await writeFile(f.file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await f.open().append(user('c'));
+  expect(f.open().entries.map((e) => e.message)).toEqual([user('a'), user('b'), user('c')]);
+});
+
+test('a broken line does not cut off what was said before it', async () => {
+  await using f = await folder();
+  const transcript = f.open();
+  for (const said of ['a', 'b', 'c']) await transcript.append(user(said));
+  const lines = (await readFile(f.file, 'utf8')).split('\n');
+  await writeFile(f.file, lines.with(2, 'no json').join('\n'));
+  expect(f.open().entries.map((e) => e.message)).toEqual([user('a'), user('c')]);
+});
+
+test('what a full disk left of a line does not swallow the next one', async () => {
+  await using f = await folder();
+  const script = join(import.meta.dirname, '../../support/small-disk.ts');
+  // The limit stands for the disk: 512 bytes a block, and one write that goes over it.
+  const { stdout } = await promisify(execFile)('sh', ['-c', `ulimit -f 8 && exec "$0" "$1" "$2"`, process.execPath, script, f.file]);
+  expect(stdout.trim()).toBe('TRANSCRIPT_UNWRITABLE');
+  expect((await linesOf(f.file)).map(({ message }) => (message as Message | undefined)?.content)).toEqual([undefined, 'small', 'after']);
+});
+
+test('a turn that still runs does not bring back a transcript that was removed', async () => {
+  await using f = await folder();
+  const transcript = f.open();
+  await transcript.append(user('a'));
+  await writeFile(`${f.file}.torn`, 'x');
+  transcript.remove();
+  await transcript.append(user('b'));
+  expect(await readdir(join(f.file, '..'))).toEqual([]);
+  expect(await transcript.history()).toEqual([user('a'), user('b')]);
 });

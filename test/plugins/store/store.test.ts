@@ -9,7 +9,11 @@ async function folder() {
   const path = await mkdtemp(join(tmpdir(), 'instar-store-'));
   const file = join(path, 'state.db');
   const records: LogRecord[] = [];
-  const open = () => openStore(file, logOf((record) => records.push(record)));
+  const open = () =>
+    openStore(
+      file,
+      logOf((record) => records.push(record)),
+    );
   return { path, file, records, open, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 const create = 'CREATE TABLE t (n INTEGER) STRICT';
@@ -52,7 +56,12 @@ test('tables of a newer release are refused with what to do', async () => {
 });
 
 test('a folder that cannot be written is one clear error', () => {
-  expect(() => openStore('/proc/nowhere/state.db', logOf(() => {}))).toThrow(/check that the state folder is writable/);
+  expect(() =>
+    openStore(
+      '/proc/nowhere/state.db',
+      logOf(() => {}),
+    ),
+  ).toThrow(/check that the state folder is writable/);
 });
 
 /** A store that holds one table, and no more than this many pages from now on. */
@@ -122,6 +131,15 @@ test('what must be written is tried until there is room, and loudly', async () =
   await expect(given).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
 });
 
+test('once it is closed nothing is tried again', async () => {
+  await using f = await folder();
+  const { store } = await crowded(f);
+  const last = store.tx((t) => t.run('INSERT INTO t VALUES (1, NULL)'));
+  await store[Symbol.asyncDispose]();
+  await last;
+  await expect(store.insist((t) => t.run('SELECT 1'), new AbortController().signal)).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+});
+
 test('what is wrong with the work itself is not tried again', async () => {
   await using f = await folder();
   const { store, add } = await crowded(f);
@@ -135,7 +153,9 @@ test('nothing hears of success before the commit, and a failing commit rejects a
   await using f = await folder();
   const { store, kept } = await crowded(f);
   await using _closed = store;
-  await store.migrate('late', ['CREATE TABLE p (id INTEGER PRIMARY KEY) STRICT; CREATE TABLE c (p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED) STRICT']);
+  await store.migrate('late', [
+    'CREATE TABLE p (id INTEGER PRIMARY KEY) STRICT; CREATE TABLE c (p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED) STRICT',
+  ]);
   // A deferred rule is looked at by COMMIT alone: every piece before it has succeeded.
   const done = await Promise.allSettled([
     store.tx((t) => t.run('INSERT INTO t VALUES (1, NULL)')),

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { definePlugin, defineTool, RegisterTools, text } from '../../../kernel/index.ts';
+import { bundle } from '../../../plugins/cli/bundle.ts';
 import { allowAll, bundledPlugins, fakeChannel, fakeModel, leakCheck, testKernel } from '../../../plugins/testing/kit.ts';
+import { folder } from '../../host/folder.ts';
 
 const dice = definePlugin({
   name: 'dice',
@@ -62,6 +64,11 @@ test('reload makes a plugin anew, and leaves the others', async () => {
 test('a kernel whose plugins cannot live fails as it would in the gateway', async () => {
   const broken = definePlugin({ ...dice, required: true, setup: () => Promise.reject(new Error('no')) });
   await expect(testKernel({ plugins: [broken] })).rejects.toMatchObject({ code: 'SETUP_FAILED' });
+});
+
+test('a plugin that imports instar/testing is given the kit of the running process', async () => {
+  await using home = await folder({ 'mine/index.ts': "import { testKernel } from 'instar/testing';\nexport default testKernel;" });
+  expect((await bundle(home.at('mine/index.ts'))).value).toBe(testKernel);
 });
 
 test('leakCheck names what was left behind: timers by file and line, listeners, sockets', async () => {

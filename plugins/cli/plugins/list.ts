@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import type { PluginList } from '../../plugins-admin/contract.ts';
+import type { CommandHost, RunCommand } from '../contract.ts';
+import { bold, dim, oneLine } from '../terminal.ts';
+import { ask } from './ask.ts';
+
+interface Row {
+  readonly plugin: string;
+  readonly state: 'live' | 'left out' | 'off';
+  readonly source?: string;
+  /** What it is; of one that is left out, why. */
+  readonly text: string;
+}
+
+/** `instar plugins list`: what is live, left out or switched off. */
+export const run: RunCommand = async (argv, host) => {
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
+  const list = await ask<PluginList>(host, 'plugins.list');
+  const rows = await rowsOf(list, host);
+  if (values.json) console.log(JSON.stringify({ generation: list.generation, plugins: rows }));
+  else console.log(`${dim(`generation ${list.generation}`)}\n${table(rows)}`);
+  return 0;
+};
+
+async function rowsOf({ live, leftOut }: PluginList, host: CommandHost): Promise<readonly Row[]> {
+  const rows: Row[] = [
+    ...live.map(({ plugin, source, description }) => ({ plugin, state: 'live', source, text: description }) as const),
+    ...leftOut.map(({ plugin, code, why }) => ({ plugin, state: 'left out', text: `${code}: ${why}` }) as const),
+  ];
+  const off = (await switchedOff(host)).filter((name) => !rows.some(({ plugin }) => plugin === name));
+  const text = 'plugins.entries says so; "instar plugins enable" changes that';
+  return [...rows, ...off.map((plugin) => ({ plugin, state: 'off', text }) as const)].toSorted((a, b) => (a.plugin < b.plugin ? -1 : 1));
+}
+
+/** By the config's text: what is off is part of no generation. */
+export async function switchedOff({ configFile, env, readConfig }: CommandHost): Promise<readonly string[]> {
+  const { values } = await readConfig(configFile, env);
+  const { entries = {} } = (values.plugins ?? {}) as { entries?: Readonly<Record<string, { readonly enabled?: boolean }>> };
+  return Object.keys(entries).filter((name) => entries[name]?.enabled === false);
+}
+
+function table(rows: readonly Row[]): string {
+  const width = Math.max(0, ...rows.map(({ plugin }) => plugin.length));
+  const line = ({ plugin, state, source, text }: Row) => {
+    const from = source && source !== 'bundled' ? dim(` (${source})`) : '';
+    const shown = state === 'live' ? state.padEnd(8) : bold(state.padEnd(8));
+    return `  ${plugin.padEnd(width)}  ${shown}  ${oneLine(text, state === 'live' ? 100 : 300)}${from}`;
+  };
+  return rows.map(line).join('\n');
+}

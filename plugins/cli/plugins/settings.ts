@@ -1,0 +1,28 @@
+import type { ConfigText } from '../contract.ts';
+
+/** One value that the config's text sets. */
+export interface Setting {
+  readonly path: string;
+  readonly value: unknown;
+  /** `file:line:column`. */
+  readonly place: string;
+}
+
+const isSecret = (key: string) => /key|token|secret|password/i.test(key);
+
+/** What the text says at a path, leaf by leaf, each with its place. Values whose name says that they are secret are hidden. */
+export function settingsAt(at: string, { values, place }: ConfigText): readonly Setting[] {
+  const top = at.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], values);
+  const leaves = (value: unknown, path: string, key: string): readonly Setting[] => {
+    if (value === undefined) return [];
+    const children = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    if (children.length === 0) return [{ path, value: isSecret(key) ? '[hidden]' : value, place: place(path) }];
+    return children.flatMap(([name, inner]) => leaves(inner, childOf(path, name, Array.isArray(value)), name));
+  };
+  return leaves(top, at, '');
+}
+
+function childOf(path: string, key: string, isList: boolean): string {
+  if (isList) return `${path}[${key}]`;
+  return /^[\w$-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}

@@ -1,0 +1,57 @@
+import { basename, dirname, join } from 'node:path';
+import { Host, isCoded, messageOf, nearest, type Run } from '../../kernel/index.ts';
+import { type Method, refusal } from '../gateway/contract.ts';
+import type { PluginDetail, PluginList, Reloaded } from './contract.ts';
+
+type Params = Parameters<Method>[0];
+
+const ours = join(import.meta.dirname, '..');
+
+export const list = (_params: Params, _client: unknown, run: Run): PluginList => {
+  const { generation, instances: live, leftOut, retiring } = run.get(Host).inspect();
+  return { generation, live, leftOut, retiring };
+};
+
+export const inspect = (params: Params, _client: unknown, run: Run): PluginDetail => {
+  const name = nameIn(params);
+  if (name === undefined) throw refusal(400, 'PLUGIN_PARAMS', '"name" is missing');
+  return detailOf(name, run.get(Host));
+};
+
+/** The call outlives its own generation: what it answers is of the one that is live now. */
+export async function reload(params: Params, _client: unknown, run: Run): Promise<Reloaded> {
+  const name = nameIn(params);
+  const host = run.get(Host);
+  const source = host.inspect().instances.find(({ plugin }) => plugin === name)?.source;
+  // One file of a plugin stands for all; a plugin's folder has its name, unless it is a package.
+  const isWanted = (file: string) =>
+    name === undefined ? !file.startsWith(`${ours}/`) : file === source || basename(dirname(file)) === name;
+  try {
+    const swap = await host.reload(host.sources().plugins.filter(isWanted));
+    if (name !== undefined) detailOf(name, host);
+    return swap;
+  } catch (error) {
+    if (isCoded(error) && 'status' in error) throw error;
+    // A fault in what a person wrote: it is told as it is, and counts as no failure of ours.
+    throw refusal(409, isCoded(error) ? error.code : 'RELOAD_FAILED', messageOf(error));
+  }
+}
+
+function detailOf(name: string, host: Host): PluginDetail {
+  const { generation, instances, leftOut: out } = host.inspect();
+  const live = instances.find(({ plugin }) => plugin === name);
+  const leftOut = out.find(({ plugin }) => plugin === name);
+  if (live || leftOut) return { generation, ...(live && { live }), ...(leftOut && { leftOut }) };
+  const near = nearest(
+    name,
+    [...instances, ...out].map(({ plugin }) => plugin),
+  );
+  const cure = near ? `did you mean "${near}"?` : '"instar plugins list" shows them';
+  throw refusal(404, 'PLUGIN_UNKNOWN', `there is no plugin "${name}", or it is switched off; ${cure}`);
+}
+
+function nameIn({ name }: Params): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string' && name.length <= 200) return name;
+  throw refusal(400, 'PLUGIN_PARAMS', '"name" must be the name of a plugin');
+}
