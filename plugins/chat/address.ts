@@ -22,7 +22,7 @@ export function addressOf(params: Params, run: Run): Address {
     throw refusal(
       404,
       'AGENT_UNKNOWN',
-      `there is no agent "${agentId}"; ${near ? `did you mean "${near}"?` : `there are ${agents.ids.join(', ')}`}`,
+      `there is no agent "${agentId}"; ${near ? `did you mean "${near}"?` : `agents here: ${agents.ids.join(', ')}`}`,
     );
   }
   return { agentId, sessionKey: keyOf(agentId, key) };

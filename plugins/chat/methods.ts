@@ -1,7 +1,7 @@
 import type { Content, Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
 import { Events } from '../events/contract.ts';
-import { type Method, refusal } from '../gateway/contract.ts';
+import { type Client, type Method, refusal } from '../gateway/contract.ts';
 import { Inbox } from '../inbox/contract.ts';
 import { Outbox } from '../outbox/contract.ts';
 import { Sessions } from '../sessions/contract.ts';
@@ -39,7 +39,7 @@ export const chatMethods = (watches: Watches): Readonly<Record<string, Method>> 
   'events.stop': (_params, client) => ({ stopped: watches.stop(client) }),
 });
 
-async function send(params: Params, _client: unknown, run: Run) {
+async function send(params: Params, client: Client, run: Run) {
   const text = textOf(params, 'text');
   const images = imagesOf(params);
   if (!text.trim() && images.length === 0) throw wrong('"text" is empty');
@@ -48,13 +48,14 @@ async function send(params: Params, _client: unknown, run: Run) {
     : text;
   const [idempotencyKey, model] = [wordOf(params, 'idempotencyKey'), wordOf(params, 'model')];
   const { agentId, sessionKey } = addressOf(params, run);
+  const channel = client.kind === 'terminal' ? 'terminal' : 'webchat';
   const isMain = sessionKey === `agent:${agentId}:main`;
   const { itemId } = await run.get(Inbox).enqueue({
     sessionKey,
     agentId,
     content,
-    provenance: { kind: 'external_user', channel: 'webchat' },
-    subject: { channel: 'webchat', sender: 'owner', session: isMain ? 'main' : 'direct' },
+    provenance: { kind: 'external_user', channel },
+    subject: { channel, sender: 'owner', session: isMain ? 'main' : 'direct' },
     route: `${scheme}${sessionKey}`,
     ...(idempotencyKey && { idempotencyKey: `chat:${idempotencyKey}` }),
     ...(model && { model }),

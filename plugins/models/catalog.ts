@@ -63,7 +63,7 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
   async function unknown(run: Run, ref: string, provider: string, id: string): Promise<never> {
     const listed = (await list(run)).map((each) => `${each.provider}/${each.id}`);
     const near = nearest(ref, listed);
-    const next = near ? `did you mean "${near}"?` : `there are ${listed.slice(0, 5).join(', ') || 'none'}`;
+    const next = near ? `did you mean "${near}"?` : `models here: ${listed.slice(0, 5).join(', ') || 'none'}`;
     throw new KernelError('MODEL_UNKNOWN', `no model "${ref}": ${reason(run, provider, id)}; ${next}`);
   }
 

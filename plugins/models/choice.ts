@@ -67,9 +67,12 @@ async function byServer(found: () => Promise<LocalServer | undefined>): Promise<
 
 async function byPlugin(run: Run): Promise<ModelChoice> {
   const [model] = await run.call(ModelCatalog, []);
-  const looked = run.get(Host).env['INSTAR_NO_DETECT'] === '1' ? 'not looked for (INSTAR_NO_DETECT=1)' : 'not found';
-  const none = `no model in the config, no provider key in the environment, a local server ${looked}`;
-  const how = `set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's, or ${choose} one`;
+  const looks = run.get(Host).env['INSTAR_NO_DETECT'] !== '1';
+  const local = looks
+    ? 'no local server answers (INSTAR_NO_DETECT=1: do not look)'
+    : 'local servers are not looked for (INSTAR_NO_DETECT=1)';
+  const none = `no model in the config, no provider key in the environment, ${local}`;
+  const how = `export a key such as ANTHROPIC_API_KEY, or ${choose} one`;
   if (!model) throw new KernelError('MODEL_NONE', `${none}; ${how}`);
   return { model, why: `${none}; ${how}` };
 }

@@ -29,10 +29,16 @@ async function scene() {
   const gateway = await startGateway(place.home, ['--watch']);
   const says = async (tool: string) => {
     await instar(place.home, ['agent', '--message', `[[tool:${tool} {}]]`, '--session', tool]);
-    return JSON.stringify((mock.bodies().at(-1)?.['messages'] as unknown[]).at(-1));
+    return JSON.stringify(((mock.bodies().at(-1)?.['messages'] ?? []) as unknown[]).at(-1));
   };
   return {
-    ...{ mock, place, config, gateway, says, told: lines(gateway), file: (name: string) => join(place.home, 'plugins/mine', name) },
+    mock,
+    place,
+    config,
+    gateway,
+    says,
+    told: lines(gateway),
+    file: (name: string) => join(place.home, 'plugins/mine', name),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await mock[Symbol.asyncDispose]();

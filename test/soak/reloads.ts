@@ -112,12 +112,13 @@ function reader({ child }: Gateway) {
 
 /** Clients over HTTP and WebSocket that never pause, and one long turn that is always in flight. */
 function openLoad(gateway: Gateway, calls: string, clients: number, faults: string[]) {
-  let [asked, stopped] = [0, false];
+  let asked = 0;
+  const stop = new AbortController();
   // A conversation of its own now and then, so that memory tells of reloads and not of long histories.
   const sessionOf = (name: string) => `agent:main:${name}-${Math.floor(asked / 500)}`;
   const message = () => `[[tool:probe ${JSON.stringify({ n: ++asked, file: calls })}]]`;
   const http = async (name: string, text: () => string) => {
-    while (!stopped) {
+    while (!stop.signal.aborted) {
       const body = { model: 'instar/main', messages: [{ role: 'user', content: text() }] };
       const headers = { authorization: `Bearer ${gateway.token}`, 'x-instar-session-key': sessionOf(name) };
       const reply = await ask('POST', `${gateway.url}/v1/chat/completions`, body, headers).catch((error: Error) => ({
@@ -128,15 +129,16 @@ function openLoad(gateway: Gateway, calls: string, clients: number, faults: stri
     }
   };
   const socket = async (name: string) => {
-    const open: Socket = await openSocket(gateway, (why) => stopped || faults.push(`${name}: the socket was dropped: ${why}`));
-    while (!stopped) await open.turn(sessionOf(name), message()).catch((error: Error) => faults.push(`${name}: ${error.message}`));
+    const open: Socket = await openSocket(gateway, (why) => stop.signal.aborted || faults.push(`${name}: the socket was dropped: ${why}`));
+    while (!stop.signal.aborted)
+      await open.turn(sessionOf(name), message()).catch((error: Error) => faults.push(`${name}: ${error.message}`));
     open.close();
   };
   const all = Array.from({ length: clients }, (_, i) => (i % 4 === 3 ? socket(`ws${i}`) : http(`http${i}`, message)));
   const long = http('long', () => '[[slow:700]] long');
   return {
     async end() {
-      stopped = true;
+      stop.abort();
       await Promise.all([...all, long]);
       return asked;
     },

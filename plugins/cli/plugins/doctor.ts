@@ -84,6 +84,6 @@ function noPlugins({ home }: CommandHost): readonly Finding[] {
   const root = join(home, 'plugins');
   const folders = existsSync(root) ? readdirSync(root).map((name) => join(root, name)) : [];
   const isPlugin = (folder: string) => ['index.ts', 'index.js'].some((file) => existsSync(join(folder, file)));
-  const empty = folders.filter((folder) => statSync(folder).isDirectory() && !isPlugin(folder));
+  const empty = folders.filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() && !isPlugin(folder));
   return empty.map((folder) => ({ state: 'warn', plugin: basename(folder), text: `${folder} has no index.ts, so it is no plugin` }));
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../../kernel/index.ts';
 import type { LivePlugin, PluginDetail } from '../../plugins-admin/contract.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { exitCodes } from '../exit.ts';
@@ -12,7 +13,10 @@ export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true });
   const name = oneName(positionals);
   const detail = await ask<PluginDetail>(host, 'plugins.inspect', { name });
-  const config = await configOf(detail, host);
+  const config = await configOf(detail, host).catch((error: unknown) => {
+    console.error(`instar: ${oneLine(messageOf(error), 400)}`); // the gateway runs on, whatever the file has become
+    return [];
+  });
   if (values.json) console.log(JSON.stringify({ ...detail, config }));
   else console.log(detail.live ? show(detail.live, detail.generation, config) : `${bold(name)} is left out`);
   if (detail.leftOut) console.error(`instar: ${detail.leftOut.code}: ${oneLine(detail.leftOut.why, 400)}`);

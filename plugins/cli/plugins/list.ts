@@ -27,7 +27,8 @@ async function rowsOf({ live, leftOut }: PluginList, host: CommandHost): Promise
     ...live.map(({ plugin, source, description }) => ({ plugin, state: 'live', source, text: description }) as const),
     ...leftOut.map(({ plugin, code, why }) => ({ plugin, state: 'left out', text: `${code}: ${why}` }) as const),
   ];
-  const off = (await switchedOff(host)).filter((name) => !rows.some(({ plugin }) => plugin === name));
+  const known = await switchedOff(host).catch(() => []); // the gateway runs on, whatever the file has become
+  const off = known.filter((name) => !rows.some(({ plugin }) => plugin === name));
   const text = 'plugins.entries says so; "instar plugins enable" changes that';
   return [...rows, ...off.map((plugin) => ({ plugin, state: 'off', text }) as const)].toSorted((a, b) => (a.plugin < b.plugin ? -1 : 1));
 }

@@ -13,13 +13,13 @@ const isSecret = (key: string) => /key|token|secret|password/i.test(key);
 /** What the text says at a path, leaf by leaf, each with its place. Values whose name says that they are secret are hidden. */
 export function settingsAt(at: string, { values, place }: ConfigText): readonly Setting[] {
   const top = at.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], values);
-  const leaves = (value: unknown, path: string, key: string): readonly Setting[] => {
+  const leaves = (value: unknown, path: string, hidden: boolean): readonly Setting[] => {
     if (value === undefined) return [];
     const children = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-    if (children.length === 0) return [{ path, value: isSecret(key) ? '[hidden]' : value, place: place(path) }];
-    return children.flatMap(([name, inner]) => leaves(inner, childOf(path, name, Array.isArray(value)), name));
+    if (children.length === 0) return [{ path, value: hidden && typeof value === 'string' ? '[hidden]' : value, place: place(path) }];
+    return children.flatMap(([name, inner]) => leaves(inner, childOf(path, name, Array.isArray(value)), hidden || isSecret(name)));
   };
-  return leaves(top, at, '');
+  return leaves(top, at, false);
 }
 
 function childOf(path: string, key: string, isList: boolean): string {

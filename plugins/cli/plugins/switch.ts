@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isCoded, KernelError, nearest } from '../../../kernel/index.ts';
@@ -64,7 +63,7 @@ async function writeSwitch(name: string, { home, configFile }: CommandHost, enab
   try {
     await reload();
   } catch (error) {
-    if (!isCoded(error) || !existsSync(file)) throw error;
+    if (!isCoded(error)) throw error;
     replaceText(file, after, before);
     throw new KernelError(error.code, `${error.message}; ${file} is as it was before`, { cause: error });
   }

@@ -59,7 +59,7 @@ describe('which model answers', () => {
       {},
       quiet,
       'demo/demo',
-      /^no model in the config, no provider key .* not looked for \(INSTAR_NO_DETECT=1\); set ANTHROPIC_API_KEY/,
+      /^no model in the config, no provider key .* not looked for \(INSTAR_NO_DETECT=1\); export a key such as ANTHROPIC_API_KEY/,
     ],
   ])('%s', async (_, config, env, expected, why) => {
     await using kernel = await boot(config, env);
