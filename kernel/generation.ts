@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { asValue, createContainer } from 'awilix';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import { funnel, KernelError } from './error.ts';
@@ -8,6 +9,8 @@ import { openRun, type Run, type RunOptions } from './run.ts';
 import { judged, narrowed } from './toolcall.ts';
 
 const kinds = { notify: AsyncSeriesHook, waterfall: AsyncSeriesWaterfallHook, bail: AsyncSeriesBailHook };
+/** Tells the runs of one process from those of another, in logs and transcripts. */
+const era = `r${randomBytes(3).toString('hex')}`;
 let runs = 0;
 
 export type Generation = ReturnType<typeof generation>;
@@ -45,7 +48,7 @@ export function generation(kernel: Kernel, id: number, instances: readonly Insta
 
   /** Runs `work` pinned to this generation. */
   function enter<T>(work: (run: Run) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
-    const root = { id: `r${++runs}`, on: self, isEnded: false };
+    const root = { id: `${era}-${++runs}`, on: self, isEnded: false };
     const running = Promise.try(work, openRun(root, options)).finally(() => {
       root.isEnded = true;
       active.delete(running);

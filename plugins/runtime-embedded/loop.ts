@@ -3,6 +3,7 @@ import { type ModelEvent, type ModelReply, Models, type ToolSpec } from '../mode
 import { type AssistantMessage, type Message, newEntryId, type ToolCallPart, type Usage } from '../sessions/contract.ts';
 import { payloadsOf, type TurnInput, type TurnOutcome } from '../turns/contract.ts';
 import { runCalls } from './calls.ts';
+import { untilDecided } from './silence.ts';
 
 /** Rounds of model and tools in one turn. A turn that needs more is lost, not busy. */
 const maxRounds = 100;
@@ -35,13 +36,14 @@ async function ask(input: TurnInput, run: Run, messages: readonly Message[], too
   const { turn, system, emit } = input;
   const id = newEntryId();
   let started = false;
-  const on = ({ type: kind, index, delta, ...rest }: ModelEvent) => {
+  const { on, settle } = untilDecided(({ type: kind, index, delta, ...rest }: ModelEvent) => {
     if (!started) emit('message_start', { messageId: id, role: 'assistant' });
     started = true;
     emit('message_update', { messageId: id, kind, index, delta, ...('name' in rest && { name: rest.name }) });
-  };
+  });
   const request = { model: turn.model, system, messages, tools, signal: run.signal, sessionId: turn.sessionId };
   const reply: ModelReply = await run.get(Models).complete(run, request, on);
+  settle();
   return { id, reply };
 }
 

@@ -45,8 +45,11 @@ export interface Turns {
 }
 export const Turns = service<Turns>('turns');
 
+/** A reply that is this and nothing else means: say nothing. It stays in the transcript and reaches nobody. */
+export const silentToken = 'NO_REPLY';
+
 /** SPEC 6.2: what a person is sent of a reply. */
 export function payloadsOf(message: AssistantMessage): readonly Payload[] {
   const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  return text.trim() ? [{ text }] : [];
+  return text.trim() && text.trim() !== silentToken ? [{ text }] : [];
 }

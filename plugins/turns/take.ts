@@ -39,7 +39,10 @@ async function cancel(item: InboxItem, run: Run) {
 
 async function outcomeOf(item: InboxItem, run: Run, log: Log): Promise<TurnOutcome> {
   try {
-    return await runTurn(item, run);
+    const outcome = await runTurn(item, run);
+    if (outcome.error)
+      log.warn(`turn ${run.id} failed: ${outcome.error.message}`, { ...outcome.error, itemId: item.itemId, runId: run.id });
+    return outcome;
   } catch (cause) {
     const code = isCoded(cause) ? cause.code : 'TURN_FAILED';
     if (run.signal.aborted) return { payloads: [], usage: noUsage, stopReason: 'aborted' };

@@ -48,7 +48,8 @@ function createAssistantView(log) {
     /** @param {import('./chat-log.js').AssistantRow} row */
     update(row) {
       let wantsMore = false;
-      const parts = row.parts.filter(Boolean);
+      // A silent reply is in the transcript and says nothing.
+      const parts = row.parts.filter((part) => part && (part.kind !== 'text' || part.text.trim() !== 'NO_REPLY'));
       parts.forEach((part, i) => {
         let view = views[i];
         if (view?.kind !== part.kind) {

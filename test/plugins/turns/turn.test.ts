@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { definePlugin } from '../../../kernel/index.ts';
-import { Inbox, type Arrival } from '../../../plugins/inbox/contract.ts';
+import { Events } from '../../../plugins/events/contract.ts';
+import { type Arrival, Inbox } from '../../../plugins/inbox/contract.ts';
 import { type Delivery, SendDelivery } from '../../../plugins/outbox/contract.ts';
 import { Sessions } from '../../../plugins/sessions/contract.ts';
 import { bundled, mockConfig } from '../../support/bundled.ts';
@@ -119,4 +120,17 @@ test('the same idempotency key is one item', async () => {
     );
   const [first, second] = [await enqueue(), await enqueue()];
   expect(second).toMatchObject({ itemId: first.itemId, known: true });
+});
+
+test('U217: a silent reply reaches nobody, however its stream is cut; one that only begins like it arrives whole', async () => {
+  await using p = await product();
+  const shown: string[] = [];
+  await p.t.kernel.run((run) =>
+    run.get(Events).watch({}, ({ type, data }) => {
+      if (type === 'message_update') shown.push(String(data['delta']));
+    }),
+  );
+  expect((await p.say('[[reply:NO_REPLY]]')).payloads).toEqual([]);
+  expect((await p.say('[[reply:NO_REPLY is a token]]')).payloads).toEqual([{ text: 'NO_REPLY is a token' }]);
+  await expect.poll(() => shown.join('')).toBe('NO_REPLY is a token');
 });
