@@ -106,6 +106,8 @@ export interface Transcript {
 }
 
 export interface Sessions {
+  /** The history as far as the model is to be shown it (`session.limitHistoryTurns`). */
+  shown(history: readonly Message[]): readonly Message[];
   /** The record under this key, made on first use and marked as used now. The first `title` given stays. */
   ensure(key: string, facts: { readonly agentId: string; readonly ephemeral?: boolean; readonly title?: string }): Promise<SessionRecord>;
   find(key: string): Promise<SessionRecord | undefined>;

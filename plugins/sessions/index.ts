@@ -17,6 +17,7 @@ const schema = {
       default: '24h',
       description: 'How long transcripts of stateless API calls are kept.',
     },
+    limitHistoryTurns: { type: 'integer', minimum: 1, description: 'How many turns of a session the model is shown. Default: all.' },
     dmScope: { type: 'string' },
     mainKey: { type: 'string' },
     reset: { type: 'object' },
@@ -38,7 +39,7 @@ export default definePlugin({
     const cache = await ctx.lease('sessions.transcripts', transcriptCache);
     const folders = (agentId: string) =>
       ctx.run((run) => ({ dir: run.get(Agents).dir(agentId), workspace: run.get(Agents).workspace(agentId) }));
-    const sessions = openSessions({ store, cache, folders, log: ctx.log });
+    const sessions = openSessions({ historyTurns: ctx.config.limitHistoryTurns, store, cache, folders, log: ctx.log });
     ctx.provide(Sessions, sessions);
     ctx.onLive(() => {
       const sweep = () =>

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Store } from '../store/contract.ts';
 import type { SessionRecord, Sessions } from './contract.ts';
+import { limitHistoryTurns } from './history-limit.ts';
 import { deleteRow, findRow, listRows, putRow } from './session-rows.ts';
 import { newSessionId, openTranscript, type OwnTranscript, type TranscriptCache } from './transcript.ts';
 
@@ -11,9 +12,10 @@ export interface SessionsAround {
   /** Asked late: agents change while sessions live. */
   readonly folders: (agentId: string) => Promise<{ readonly dir: string; readonly workspace: string }>;
   readonly log: Log;
+  readonly historyTurns: number | undefined;
 }
 
-export function openSessions({ store, cache, folders, log }: SessionsAround): Sessions {
+export function openSessions({ store, cache, folders, log, historyTurns }: SessionsAround): Sessions {
   const find = (key: string) => store.tx((t) => findRow(t, key));
 
   async function need(key: string): Promise<SessionRecord> {
@@ -30,6 +32,7 @@ export function openSessions({ store, cache, folders, log }: SessionsAround): Se
   }
 
   return {
+    shown: (history) => limitHistoryTurns(history, historyTurns),
     find,
     ensure: (key, { agentId, ephemeral = false, title = '' }) =>
       store.tx(async (t) => {

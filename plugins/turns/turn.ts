@@ -29,7 +29,7 @@ export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
   const runtime = (await own.call(SelectRuntime, subject)) as TurnRuntime | undefined;
   if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
   const { text: system } = await own.get(Prompt).build(own, 'full');
-  return runtime.turn({ turn, system, history: await transcript.history(), append: write.append, emit: write.emit }, own);
+  return runtime.turn({ turn, system, history: sessions.shown(await transcript.history()), append: write.append, emit: write.emit }, own);
 }
 
 /** Everything a turn writes goes through here: first the file, then the event. */
