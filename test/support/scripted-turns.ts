@@ -152,6 +152,7 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           append: () => Promise.reject(new Error('not scripted')),
           history: async () => [],
         }),
+        shown: (history) => history,
         async reset(key) {
           const record = { ...sessionOf(key).record, sessionId: `s${++count}` };
           sessions.set(key, { record, entries: [] });
