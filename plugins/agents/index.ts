@@ -5,7 +5,7 @@ import { schema } from './schema.ts';
 
 export default definePlugin({
   name: 'agents',
-  description: 'agents as data: who they are and where they work',
+  description: 'Agents as data: who they are and where they work',
   required: true,
   config: { at: 'agents', schema },
   needs: { host: Host },

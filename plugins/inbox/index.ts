@@ -11,7 +11,7 @@ const keptMs = 7 * 86_400_000;
 
 export default definePlugin({
   name: 'inbox',
-  description: 'the one way in: durable items, one turn at a time per session',
+  description: 'The one way in: durable items, one turn at a time per session',
   required: true,
   needs: { store: Store },
   provides: [Inbox],

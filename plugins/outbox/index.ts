@@ -10,7 +10,7 @@ const keptMs = 7 * 86_400_000;
 
 export default definePlugin({
   name: 'outbox',
-  description: 'the one way out: answers as durable rows, sent until delivered',
+  description: 'The one way out: answers as durable rows, sent until delivered',
   required: true,
   needs: { store: Store },
   provides: [Outbox],

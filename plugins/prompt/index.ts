@@ -5,7 +5,7 @@ import { coreSections, order } from './sections.ts';
 
 export default definePlugin({
   name: 'prompt',
-  description: 'the system prompt: sections of all plugins, in a fixed order',
+  description: 'The system prompt: sections of all plugins, in a fixed order',
   required: true,
   needs: { agents: Agents }, // its sections hold facts of agents: a change there must rebuild them
   provides: [Prompt],

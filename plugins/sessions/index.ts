@@ -27,7 +27,7 @@ const schema = {
 
 export default definePlugin({
   name: 'sessions',
-  description: 'conversations: keys, transcripts, history that every provider takes',
+  description: 'Conversations: keys, transcripts, history that every provider takes',
   required: true,
   config: { at: 'session', schema },
   needs: { store: Store },

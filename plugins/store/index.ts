@@ -5,7 +5,7 @@ import { openStore } from './sqlite.ts';
 
 export default definePlugin({
   name: 'store',
-  description: 'rows that survive process death, in the state folder',
+  description: 'Rows that survive process death, in the state folder',
   required: true,
   needs: { host: Host },
   provides: [Store],

@@ -4,7 +4,7 @@ import { takeItem } from './take.ts';
 
 export default definePlugin({
   name: 'turns',
-  description: 'the way of one message: session, model, tools, prompt, runtime, transcript, outbox',
+  description: 'The way of one message: session, model, tools, prompt, runtime, transcript, outbox',
   required: true,
   provides: [Turns],
   setup(ctx) {

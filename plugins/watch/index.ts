@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { definePlugin, GenerationRejected, GenerationSwapped, Host, messageOf, type Swap } from '../../kernel/index.ts';
+import { Events } from '../events/contract.ts';
 import { userFolder, type Watched, watchFiles } from './files.ts';
+import { type Leak, openLeaks } from './leaks.ts';
 import { openReloader } from './reloader.ts';
 
 export default definePlugin({
   name: 'watch',
-  description: 'makes edits of config and plugins live as their files are saved',
+  description: 'Makes edits of config and plugins live as their files are saved',
   needs: { host: Host },
   async setup(ctx) {
     const { host } = ctx.needs;
@@ -30,6 +32,12 @@ export default definePlugin({
         (error) => log.warn('a folder cannot be watched', { error }),
       ),
     );
+    const tell = ({ plugin, what, place }: Leak) => {
+      log.warn(`plugin "${plugin}" left ${what} behind (${place}); end it on ctx.signal or in ctx.defer`);
+      void run((on) => on.find(Events)?.publish({ type: 'plugin_leak', data: { plugin, what, place } }));
+    };
+    const leaks = develops ? await ctx.lease('watch.leaks', () => openLeaks(tell)) : undefined;
+    if (leaks) ctx.tap(GenerationSwapped, (swap) => leaks.swapped(host, swap), -1000); // first, for it looks at the clock
     ctx.tap(GenerationRejected, ({ error, generation }) => {
       told.error = error;
       log.warn(`rejected, generation ${generation} goes on: ${messageOf(error)}`);
@@ -40,6 +48,7 @@ export default definePlugin({
       if (text && swap.generation > 1) say(text);
     });
     ctx.onLive(async () => {
+      leaks?.start(host);
       await mkdir(userFolder(host.home), { recursive: true }); // so that the first plugin put there is seen
       await files.follow(watched(host, develops));
     });
