@@ -39,5 +39,7 @@ export interface TurnEvents {
   /** Without a session: the terminal and the page show them. */
   generation_swapped: import('../../kernel/index.ts').Swap;
   generation_rejected: { generation: number; error: string };
+  /** Only in development mode: what a replaced or removed plugin left running, e.g. `a timer`, and the `file:line` that made it. */
+  plugin_leak: { plugin: string; what: string; place: string };
   session_changed: { session: import('../sessions/contract.ts').SessionRecord };
 }

@@ -19,17 +19,22 @@ export async function bundle(entry: string): Promise<{ value: unknown; codeHash:
   });
   const [{ code, imports }] = output;
   const load = evaluate('exports.default = (id) => import(id)', entry) as (id: string) => Promise<unknown>;
-  const modules = new Map(await Promise.all(imports.map(async (id) => [id, await load(id)] as const)));
+  const imported = new Map(await Promise.all(imports.map(async (id) => [id, await load(id)] as const)));
   module.setSourceMapsSupport(true, { nodeModules: true });
-  const value = evaluate(code, entry, (id) => modules.get(id));
+  const value = evaluate(code, entry, (id) => imported.get(id));
   return { value, codeHash: createHash('sha256').update(code).digest('hex'), files: built.watchFiles };
 }
+
+/** Node forgets the source map of a module that is collected, so it lives as long as what it exports. */
+const modules = new WeakMap<object, Module>();
 
 /** By `_compile`, as many tools do: no other way to run a text resolves `import()` from the file and maps its stack. */
 function evaluate(code: string, file: string, require?: (id: string) => unknown): unknown {
   const made = Object.assign(new Module(file), require && { require });
   (made as Module & { _compile(code: string, file: string): void })._compile(code, file);
-  return (made.exports as { default?: unknown }).default;
+  const { default: value } = made.exports as { default?: unknown };
+  if (value instanceof Object) modules.set(value, made);
+  return value;
 }
 
 /** Our entry, contracts and test kit are those of the running process, by whichever name they are imported. */

@@ -95,6 +95,7 @@ function start(token) {
       if (isPluginsShown()) void plugins.refresh();
     },
     generation_rejected: ({ error }) => toast('A change was rejected; the last good generation goes on', error, 'problem'),
+    plugin_leak: ({ plugin, what, place }) => toast(`Plugin "${plugin}" left ${what} behind`, place, 'problem'),
   };
 
   /** @param {LiveEvent} event */
