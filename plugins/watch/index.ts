@@ -16,10 +16,13 @@ export default definePlugin({
     const develops = host.flags.watch !== undefined;
     const say = (text: string) => (develops ? console.log(text) : log.info(text));
     // Leases: an edit that is saved while this very plugin is replaced must not be missed.
-    const told = await ctx.lease('watch.told', () => ({ error: undefined as unknown, async [Symbol.asyncDispose]() {} }));
+    const told = await ctx.lease('watch.told', () => ({ error: undefined as unknown, began: 0, async [Symbol.asyncDispose]() {} }));
     const reloader = await ctx.lease('watch.reloader', () =>
       openReloader({
-        reload: (changed) => host.reload(changed),
+        reload(changed) {
+          told.began = performance.now();
+          return host.reload(changed);
+        },
         rejected: (error) => {
           if ((error as { cause?: unknown }).cause === told.error) return; // the kernel told it already
           void run((on) => on.call(GenerationRejected, { error, generation: on.generation }));
@@ -43,8 +46,8 @@ export default definePlugin({
       log.warn(`rejected, generation ${generation} goes on: ${messageOf(error)}`);
     });
     ctx.tap(GenerationSwapped, async (swap) => {
+      const text = changes(swap, performance.now() - told.began);
       await files.follow(watched(host, develops));
-      const text = changes(swap);
       if (text && swap.generation > 1) say(text);
     });
     ctx.onLive(async () => {
@@ -66,7 +69,9 @@ function watched(host: Host, develops: boolean): Watched {
   };
 }
 
-function changes({ generation, built, removed, ms }: Swap): string | undefined {
+/** `wholeMs` since the change was taken up; what is not building and swapping is reading and bundling. */
+function changes({ generation, built, removed, ms }: Swap, wholeMs: number): string | undefined {
   const lines = [...built.map(({ plugin, why }) => `${plugin} (${why})`), ...removed.map((plugin) => `${plugin} (removed)`)];
-  return lines.length ? `generation ${generation} is live after ${Math.round(ms)} ms: ${lines.join(', ')}` : undefined;
+  const parts = `${Math.round(wholeMs - ms)} to read and bundle, ${Math.round(ms)} to build and swap`;
+  return lines.length ? `generation ${generation} is live after ${Math.round(wholeMs)} ms (${parts}): ${lines.join(', ')}` : undefined;
 }

@@ -11,6 +11,8 @@ const verbs = {
   doctor: () => import('./doctor.ts'),
   new: () => import('./new.ts'),
   test: () => import('./test.ts'),
+  install: () => import('./install.ts'),
+  uninstall: () => import('./uninstall.ts'),
 } satisfies Record<string, () => Promise<{ run: RunCommand }>>;
 
 /** `instar plugins <verb>`. */

@@ -8,6 +8,8 @@ import type { CommandHost, RunCommand } from '../contract.ts';
 import { exitCodes } from '../exit.ts';
 import { bold, dim, oneLine } from '../terminal.ts';
 import { ask } from './ask.ts';
+import { driftOf } from './drift.ts';
+import { readPluginLock } from './lock.ts';
 
 interface Finding {
   readonly state: 'ok' | 'warn' | 'fail';
@@ -22,7 +24,7 @@ const slowMs = 1000;
 export const run: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
   const list = await ask<PluginList>(host, 'plugins.list');
-  const findings = [...(await configFaults(host)), ...liveness(list), ...(await onDisk(list)), ...noPlugins(host)];
+  const findings = [...(await configFaults(host)), ...liveness(list), ...(await onDisk(list)), ...noPlugins(host), ...drifted(host)];
   if (values.json) console.log(JSON.stringify(findings));
   else for (const finding of findings) console.log(line(finding));
   return findings.some(({ state }) => state === 'fail') ? exitCodes.failed : 0;
@@ -86,4 +88,16 @@ function noPlugins({ home }: CommandHost): readonly Finding[] {
   const isPlugin = (folder: string) => ['index.ts', 'index.js'].some((file) => existsSync(join(folder, file)));
   const empty = folders.filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() && !isPlugin(folder));
   return empty.map((folder) => ({ state: 'warn', plugin: basename(folder), text: `${folder} has no index.ts, so it is no plugin` }));
+}
+
+/** Installed plugins that are not what was confirmed. */
+function drifted({ home }: CommandHost): readonly Finding[] {
+  try {
+    return readPluginLock(home).flatMap((entry) => {
+      const text = driftOf(entry, home);
+      return text === undefined ? [] : [{ state: 'warn', plugin: entry.name, text } as const];
+    });
+  } catch (error) {
+    return [{ state: 'fail', plugin: 'lock', text: messageOf(error) }];
+  }
 }

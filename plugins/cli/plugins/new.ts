@@ -25,7 +25,8 @@ export const run: RunCommand = async (argv, host) => {
   return code;
 };
 
-function nameFor(name: string): string {
+/** A name that a plugin of the user's may have. */
+export function nameFor(name: string): string {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name))
     throw new KernelError('PLUGIN_NAME', `"${name}" is no plugin name: a-z first, then a-z, 0-9 and -`);
   if (!existsSync(join(ownRoot, 'plugins', name))) return name;
@@ -41,7 +42,8 @@ function kindOf(kind: string): Kind {
   );
 }
 
-async function makeLive(name: string, host: CommandHost): Promise<number> {
+/** Tells a running gateway of it; 0 where none runs. */
+export async function makeLive(name: string, host: CommandHost): Promise<number> {
   const found = await findGateway(host);
   if (!found) return 0;
   const { client } = found;

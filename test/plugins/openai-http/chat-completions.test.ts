@@ -278,7 +278,10 @@ test('a failed turn is an HTTP error before any text, and an error in the stream
   const reading = (async () => {
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
   })();
-  await expect(reading).rejects.toMatchObject({ code: 'MODEL_HTTP', message: expect.stringMatching(/answered 429 \(run r[0-9a-f]{6}-\d+\)/) });
+  await expect(reading).rejects.toMatchObject({
+    code: 'MODEL_HTTP',
+    message: expect.stringMatching(/answered 429 \(run r[0-9a-f]{6}-\d+\)/),
+  });
   expect(text).toBe('so far');
 });
 
