@@ -14,15 +14,14 @@ export function untilDecided(pass: (event: ModelEvent) => void) {
     for (const event of held) pass(event);
     held = [];
   };
-  return {
-    on(event: ModelEvent) {
-      if (event.type !== 'text' || isDecided) return pass(event);
-      text += event.delta;
-      held.push(event);
-      if (!silentToken.startsWith(text.trim())) release();
-    },
-    settle() {
-      if (text.trim() !== silentToken) release();
-    },
+  const on = (event: ModelEvent) => {
+    if (event.type !== 'text' || isDecided) return pass(event);
+    text += event.delta;
+    held.push(event);
+    if (!silentToken.startsWith(text.trim())) release();
   };
+  const settle = () => {
+    if (text.trim() !== silentToken) release();
+  };
+  return { on, settle };
 }
