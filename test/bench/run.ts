@@ -1,4 +1,5 @@
 /** `npm run bench`: Instar beside its floor in the same run, against a model without latency. Writes docs/performance.md. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -202,6 +203,12 @@ const rest = await own(high.gateway, mock.requests);
 await Promise.all([low.running[Symbol.asyncDispose](), high.running[Symbol.asyncDispose]()]);
 const result = table(lines(high.figures, low.figures, rest));
 console.log(result);
+say('instar: edits');
+const edits = execFileSync(process.execPath, [join(import.meta.dirname, 'reload.ts')], {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+console.log(edits);
 const page = `# Performance
 
 \`npm run bench\` starts Instar and a floor (a bare HTTP server that asks the same model and streams its bytes) one after the
@@ -210,6 +217,7 @@ machine's: ${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.ve
 
 ${result}
 
+${edits}
 Instar runs as \`node bin.js start\`. CPU is that of its process alone.
 `;
 writeFileSync(join(root, 'docs/performance.md'), page);
