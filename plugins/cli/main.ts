@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { logOf } from '../../kernel/index.ts';
 import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
-import { errorLine, exitCodes } from './exit.ts';
+import { errorLine, exitCodeOf, exitCodes } from './exit.ts';
 import { guard } from './guard.ts';
 import { bootOrLastGood } from './last-good.ts';
 import { provisions } from './provisions.ts';
@@ -98,5 +98,5 @@ function fail(error: unknown, { usage }: Command): number {
   const lines = code === 'BOOT_FAILED' ? message.split('\n') : [message];
   for (const line of lines) console.error(isUsage ? `instar: ${line.split('. ')[0]}; usage: ${usage}` : errorLine({ code, message: line }));
   if (isUsage) return exitCodes.usage;
-  return code === 'BOOT_FAILED' ? exitCodes.config : exitCodes.failed;
+  return exitCodeOf(error);
 }

@@ -42,6 +42,6 @@ test('a port in use ends a start with one line that says what to do', async () =
   const { port } = server.address() as { port: number };
   const { code, err } = await instar(home.path, ['start', '--port', String(port)]).ended;
   server.close();
-  expect(code).toBe(78);
+  expect(code).toBe(69);
   expect(err).toMatch(new RegExp(`^instar: BOOT_FAILED: port ${port} on 127\\.0\\.0\\.1 is in use.*--port.*\n$`));
 });
