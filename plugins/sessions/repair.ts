@@ -17,7 +17,8 @@ export const missingResult = (call: ToolCallPart, timestamp: number): ToolResult
 /** Calls at the end of a transcript that still wait for their results. */
 export function openCalls(messages: readonly Message[]): readonly ToolCallPart[] {
   const answered = new Set<string>();
-  for (const message of messages.toReversed()) {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i] as Message;
     if (message.role === 'toolResult') answered.add(message.toolCallId);
     else if (message.role === 'assistant') return callsOf(message).filter((call) => !answered.has(call.id));
     else return [];

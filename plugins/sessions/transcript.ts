@@ -31,6 +31,18 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
     return entry;
   }
 
+  let settled: readonly Message[] = [];
+  let upTo = 0;
+  /** No call reaches over a user's message: what lies before the last one is proven once, however long it is. */
+  function proven(): readonly Message[] {
+    const last = messages.findLastIndex(({ role }) => role === 'user');
+    if (last > upTo) {
+      settled = [...settled, ...validHistory(messages.slice(upTo, last))];
+      upTo = last;
+    }
+    return [...settled, ...validHistory(messages.slice(upTo))];
+  }
+
   return {
     sessionId,
     file,
@@ -41,7 +53,7 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
       const open = openCalls(messages);
       for (const call of open) await append(missingResult(call, Date.now()));
       if (open.length) log.warn(`${file}: ${open.length} tool call(s) had been interrupted; recorded as such`);
-      return validHistory(messages);
+      return proven();
     },
   };
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { logOf, type LogRecord } from '../../../kernel/log.ts';
-import type { Message } from '../../../plugins/sessions/contract.ts';
+import type { AssistantMessage, Message } from '../../../plugins/sessions/contract.ts';
+import { validHistory } from '../../../plugins/sessions/repair.ts';
 import { openTranscript, transcriptCache } from '../../../plugins/sessions/transcript.ts';
 
 const user = (text: string): Message => ({ role: 'user', content: text, timestamp: 1 });
@@ -190,4 +191,36 @@ test('a turn that still runs does not bring back a transcript that was removed',
   await transcript.append(user('b'));
   expect(await readdir(join(f.file, '..'))).toEqual([]);
   expect(await transcript.history()).toEqual([user('a'), user('b')]);
+});
+
+test('history that grows turn by turn is the same as history read at once', async () => {
+  await using f = await folder();
+  const transcript = f.open();
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+  const reply = (content: AssistantMessage['content'], stopReason: AssistantMessage['stopReason']): Message => ({
+    role: 'assistant',
+    api: 'x',
+    provider: 'p',
+    model: 'm',
+    usage,
+    timestamp: 1,
+    content,
+    stopReason,
+  });
+  const call = { type: 'toolCall' as const, id: 'c', name: 'read', arguments: {} };
+  const pile = [
+    user('1'),
+    reply([call], 'toolUse'),
+    user('2'),
+    reply([], 'error'),
+    user('3'),
+    reply([{ type: 'text', text: 't' }, call], 'aborted'),
+    user('4'),
+  ];
+  for (const message of pile) {
+    if (message.role === 'user') await transcript.history();
+    await transcript.append(message);
+    const grown = await transcript.history();
+    expect(grown).toEqual(validHistory(transcript.entries.map((entry) => entry.message)));
+  }
 });
