@@ -123,9 +123,16 @@ describe('a server on this machine', () => {
       response.end(JSON.stringify(answers[request.url ?? ''] ?? {}));
     });
     server.listen(Number(new URL(localServers.ollama.baseUrl).port), '127.0.0.1');
-    const taken = await Promise.race([once(server, 'listening').then(() => false), once(server, 'error').then(() => true)]);
-    if (taken) return undefined;
-    return { paths, [Symbol.asyncDispose]: async () => server.close().closeAllConnections() };
+    const isOurs = await once(server, 'listening').then(
+      () => true,
+      () => false, // something else on this machine has the port
+    );
+    if (!isOurs) return undefined;
+    const close = async () => {
+      server.close().closeAllConnections();
+      await once(server, 'close'); // the next test wants the same port
+    };
+    return { paths, [Symbol.asyncDispose]: close };
   }
 
   test('is found after the start, answers the first turn, and survives a reload', async ({ skip }) => {
