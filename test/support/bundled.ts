@@ -1,22 +1,6 @@
-import { join } from 'node:path';
+import { withMock } from './instar.ts';
 
 export { bundledPlugins as bundled } from '../../plugins/testing/kit.ts';
 
-/** Config that uses a mock model, with a workspace in this home. */
-export const mockConfig = (url: string, home: string) => ({
-  gateway: { auth: { token: 'test-token' } },
-  agents: {
-    defaults: { workspace: join(home, 'ws'), model: { primary: 'mock/m' } },
-    list: [{ id: 'main', default: true }, { id: 'other' }],
-  },
-  models: {
-    providers: {
-      mock: {
-        baseUrl: `${url}/v1`,
-        apiKey: 'sk-mock',
-        api: 'openai-completions',
-        models: [{ id: 'm', name: 'm', contextWindow: 200000, maxTokens: 8192 }],
-      },
-    },
-  },
-});
+/** Config of the product on a mock model, for a kernel in this process. */
+export const mockConfig = (url: string, home: string) => withMock(url, home, { gateway: { auth: { token: 'test-token' } } });

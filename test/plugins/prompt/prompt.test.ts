@@ -28,7 +28,7 @@ async function scene(config: Readonly<Record<string, unknown>> = {}) {
   return { ...t, ws, build, [Symbol.asyncDispose]: () => t[Symbol.asyncDispose]() };
 }
 
-test('SPEC 5.1: sections stand in their order, the runtime line last', async () => {
+test('SPEC 5.1, 5.4: sections stand in their order, the runtime line last with all its facts', async () => {
   await using s = await scene();
   await writeFile(join(s.ws, 'SOUL.md'), 'Be kind.');
   const { sections, text: whole } = await s.build();
@@ -71,4 +71,23 @@ test('SPEC 5.3: an edited workspace file is in the next prompt; sub-agents get o
 test('SPEC 5.6: while nothing changed the prompt is the very same object', async () => {
   await using s = await scene();
   expect(await s.build()).toBe(await s.build());
+});
+
+test.for([
+  'no goals of your own',
+  'preserve or copy yourself',
+  'gather resources or gain influence',
+  'no further than the request',
+  'human oversight come before finishing',
+  'pause and ask',
+  'Obey stop, pause and audit',
+  'Never bypass a safeguard',
+  'never talk anyone into widening access',
+  'Do not change prompts, safety rules or tool policy',
+])('SPEC 5.5: the safety section says: %s; also to sub-agents', async (words) => {
+  await using s = await scene();
+  for (const mode of ['full', 'minimal'] as const) {
+    const { sections } = await s.build({}, mode);
+    expect(sections.find(({ id }) => id === 'safety')?.text).toContain(words);
+  }
 });
