@@ -1,5 +1,9 @@
 import type { EnterRun, LogRecord } from '../../kernel/index.ts';
 
+/** For the commands of other plugins: how we print, and what we exit with. */
+export { exitCodes } from './exit.ts';
+export { bold, columns, dim, hanging, oneLine, plain } from './terminal.ts';
+
 /**
  * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, module } }`. The module is named relative to
  * that file, is imported only when the command is called, and exports `run: Run`.
@@ -17,6 +21,8 @@ export type RunCommand = (argv: readonly string[], host: CommandHost) => Promise
 export interface CommandHost extends Surroundings, Omit<ProcessHost, 'boot'> {
   readonly boot: (options: BootOptions) => Promise<Booted>;
   readonly commands: ReadonlyMap<string, Command>;
+  /** One call of a gateway method: of the running gateway, else of one that this process runs for as long. */
+  readonly ask: <T>(method: string, params?: Readonly<Record<string, unknown>>) => Promise<T>;
 }
 
 export interface Surroundings {

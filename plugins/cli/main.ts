@@ -28,7 +28,9 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
     logOf(brought.log.sink).info(`ready: Instar ${options.version}`, { pid: process.pid, config: options.configFile });
     return booted;
   };
-  const code = await call(command, rest, { ...surroundings(config), ...host, boot, commands });
+  const handed = { ...surroundings(config), ...host, boot, commands };
+  const ask: CommandHost['ask'] = async (method, params) => (await import('./ask.ts')).ask(handed, method, params);
+  const code = await call(command, rest, { ...handed, ask });
   // What a plugin left behind, a timer or a socket, must not keep the process.
   setTimeout(() => process.exit(code), 1000).unref();
   return code;

@@ -14,13 +14,16 @@ export interface Reached {
   readonly leave: () => Promise<void>;
 }
 
+/** The commands' host, as far as `ask` needs it, which it offers. */
+type Asker = Omit<CommandHost, 'ask'>;
+
 const patienceMs = 30_000;
 
 /**
  * Connects to the gateway that holds the state folder, or becomes it. Between two tries the holder may leave, die or
  * come: only the lock decides, and a refusal is no answer while the lock may change hands.
  */
-export async function reach(host: CommandHost): Promise<Reached> {
+export async function reach(host: Asker): Promise<Reached> {
   const deadline = Date.now() + patienceMs;
   let refusal: Error | undefined;
   for (;;) {
@@ -40,7 +43,7 @@ export async function reach(host: CommandHost): Promise<Reached> {
 }
 
 /** A gateway that is running already; undefined where none is. Starts nothing. */
-export async function findGateway(host: CommandHost): Promise<{ readonly client: Client; readonly holder: Holder } | undefined> {
+export async function findGateway(host: Asker): Promise<{ readonly client: Client; readonly holder: Holder } | undefined> {
   const holder = await host.readHolder(host.home);
   if (typeof holder?.url !== 'string' || !isAlive(holder.pid)) return undefined;
   return { client: await connect(holder.url, await tokenOf(host)), holder };
@@ -54,7 +57,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-async function bring(host: CommandHost, lock: Lock): Promise<Reached> {
+async function bring(host: Asker, lock: Lock): Promise<Reached> {
   const { version, home, env, configFile } = host;
   const own = await host.boot({ version, home, env, configFile, lock, flags: { port: '0' } });
   for (const notice of own.notices) console.error(`instar: ${notice}`);
@@ -88,7 +91,7 @@ async function othersDone(client: Client) {
 }
 
 /** As the gateway finds it: config, environment, else the one that was made at its first start. */
-async function tokenOf({ home, env, configFile, readConfig }: CommandHost): Promise<string> {
+async function tokenOf({ home, env, configFile, readConfig }: Asker): Promise<string> {
   const { values } = await readConfig(configFile, env).catch(() => ({ values: {} })); // it may run on an older text
   const { auth } = ((values as { gateway?: object }).gateway ?? {}) as { auth?: { token?: string } };
   const given = auth?.token || env.INSTAR_GATEWAY_TOKEN || env.OPENCLAW_GATEWAY_TOKEN;

@@ -7,7 +7,6 @@ import { bundle } from '../bundle.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { exitCodes } from '../exit.ts';
 import { bold, dim, oneLine } from '../terminal.ts';
-import { ask } from './ask.ts';
 import { driftOf } from './drift.ts';
 import { readPluginLock } from './lock.ts';
 
@@ -23,7 +22,7 @@ const slowMs = 1000;
 /** `instar plugins doctor`: what of the plugins fails, and what would at the next reload; exits with 1 where something does. */
 export const run: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
-  const list = await ask<PluginList>(host, 'plugins.list');
+  const list = await host.ask<PluginList>('plugins.list');
   const findings = [...(await configFaults(host)), ...liveness(list), ...(await onDisk(list)), ...noPlugins(host), ...drifted(host)];
   if (values.json) console.log(JSON.stringify(findings));
   else for (const finding of findings) console.log(line(finding));

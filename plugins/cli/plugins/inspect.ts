@@ -4,7 +4,6 @@ import type { LivePlugin, PluginDetail } from '../../plugins-admin/contract.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { exitCodes } from '../exit.ts';
 import { bold, columns, dim, oneLine } from '../terminal.ts';
-import { ask } from './ask.ts';
 import { type Setting, settingsAt } from './settings.ts';
 import { oneName } from './one-name.ts';
 
@@ -12,7 +11,7 @@ import { oneName } from './one-name.ts';
 export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true });
   const name = oneName(positionals);
-  const detail = await ask<PluginDetail>(host, 'plugins.inspect', { name });
+  const detail = await host.ask<PluginDetail>('plugins.inspect', { name });
   const config = await configOf(detail, host).catch((error: unknown) => {
     console.error(`instar: ${oneLine(messageOf(error), 400)}`); // the gateway runs on, whatever the file has become
     return [];

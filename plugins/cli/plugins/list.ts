@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import type { PluginList } from '../../plugins-admin/contract.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { bold, dim, oneLine } from '../terminal.ts';
-import { ask } from './ask.ts';
 
 interface Row {
   readonly plugin: string;
@@ -15,7 +14,7 @@ interface Row {
 /** `instar plugins list`: what is live, left out or switched off. */
 export const run: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
-  const list = await ask<PluginList>(host, 'plugins.list');
+  const list = await host.ask<PluginList>('plugins.list');
   const rows = await rowsOf(list, host);
   if (values.json) console.log(JSON.stringify({ generation: list.generation, plugins: rows }));
   else console.log(`${dim(`generation ${list.generation}`)}\n${table(rows)}`);

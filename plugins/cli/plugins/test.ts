@@ -7,7 +7,6 @@ import { KernelError } from '../../../kernel/index.ts';
 import type { PluginDetail } from '../../plugins-admin/contract.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { exitCodes } from '../exit.ts';
-import { ask } from './ask.ts';
 import { oneName } from './one-name.ts';
 
 /** `instar plugins test NAME`: runs the plugin's own tests by Node's test runner; `instar` is this installation there. */
@@ -27,7 +26,7 @@ export const run: RunCommand = async (argv, host) => {
 async function folderOf(name: string, host: CommandHost): Promise<string> {
   const usual = join(host.home, 'plugins', name);
   if (/^[a-z][a-z0-9-]*$/.test(name) && existsSync(usual)) return usual;
-  const { live } = await ask<PluginDetail>(host, 'plugins.inspect', { name });
+  const { live } = await host.ask<PluginDetail>('plugins.inspect', { name });
   if (live && live.source !== 'bundled') return dirname(live.source);
   throw new KernelError('PLUGIN_NO_TESTS', `plugin "${name}" is not one of yours: its tests are not part of this installation`);
 }

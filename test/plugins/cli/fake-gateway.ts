@@ -54,5 +54,6 @@ export function hostOf(home: string, urls: string[], token = 'right'): CommandHo
     readHolder: async () => ({ pid: process.pid, mode: 'gateway', started: '', url: urls.length > 1 ? urls.shift() : urls[0] }),
     readConfig: async () => ({ values: {}, problems: [], place: (path) => path }),
     boot: () => Promise.reject(new Error('nothing is booted here')),
+    ask: () => Promise.reject(new Error('nobody is asked here')),
   };
 }

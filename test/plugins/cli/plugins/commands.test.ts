@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { host } from '../../../../kernel/host/entry.ts';
 import type { CommandHost } from '../../../../plugins/cli/contract.ts';
+import { ask } from '../../../../plugins/cli/ask.ts';
 import { errorLine } from '../../../../plugins/cli/exit.ts';
 import { bootOrLastGood } from '../../../../plugins/cli/last-good.ts';
 import { run } from '../../../../plugins/cli/plugins/command.ts';
@@ -22,7 +23,8 @@ async function call(home: Folder, configFile: string | undefined, argv: readonly
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void (said.out += `${line}\n`));
   const error = vi.spyOn(console, 'error').mockImplementation((line: string) => void (said.err += `${line}\n`));
   try {
-    const code = await run(argv, { ...host, version: '1', home: home.path, env, configFile, boot, commands: new Map() });
+    const handed = { ...host, version: '1', home: home.path, env, configFile, boot, commands: new Map() };
+    const code = await run(argv, { ...handed, ask: (method, params) => ask(handed, method, params) });
     return { code, ...said };
   } catch (cause) {
     return { code: 1, out: said.out, err: `${errorLine(cause as Error)}\n` };
