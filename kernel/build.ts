@@ -11,8 +11,6 @@ export interface Candidate {
   readonly plugins: readonly Entry[];
   /** The whole config, as values. */
   readonly config: Values;
-  /** Config paths of plugins that are off: neither checked nor strange. */
-  readonly dormant?: readonly string[];
   /** What the host could not even load. */
   readonly leftOut?: readonly LeftOut[];
 }
@@ -46,12 +44,12 @@ export async function build(kernel: Kernel, id: number, candidate: Candidate) {
   }
 
   async function make(): Promise<Generation> {
-    const { plugins, config, dormant = [] } = candidate;
+    const { plugins, config } = candidate;
     const entries = order(plugins, leaveOut);
     const { early = [], late = [] } = Object.groupBy(entries, ({ plugin }) => (plugin.phase === 'config' ? 'early' : 'late'));
     const loaded = early.length ? await loadConfig(early) : config;
     const owned = plugins.flatMap(({ plugin }) => plugin.config?.at ?? []); // also by the early, and by those without a place
-    await add(late, loaded, [...dormant, ...owned]);
+    await add(late, loaded, owned);
     const next = generation(kernel, id, instances, leftOut);
     const problem = await next.enter((run) => run.call(CheckGeneration, { plugins: instances.map(({ name }) => name) }));
     if (problem) throw new KernelError('GENERATION_REJECTED', problem);
@@ -68,9 +66,9 @@ export async function build(kernel: Kernel, id: number, candidate: Candidate) {
     throw new KernelError('CONFIG_PLUGINS_CHANGED', 'a config.load tap changed plugins.*; which plugins run is final before it');
   }
 
-  async function add(entries: readonly Entry[], config: Values, dormant: readonly string[]) {
+  async function add(entries: readonly Entry[], config: Values, others: readonly string[]) {
     const plugins = entries.map(({ plugin }) => plugin);
-    const { slices, faults } = options.check.slice(config, plugins, dormant);
+    const { slices, faults } = options.check.slice(config, plugins, others);
     if (faults.some(({ block }) => !block || isVital(block))) throw options.check.error(faults);
     const faulty = Map.groupBy(faults, ({ block = '' }) => block);
     for (const [block, own] of faulty) leaveOut(block, options.check.error(own));
@@ -95,9 +93,10 @@ export async function build(kernel: Kernel, id: number, candidate: Candidate) {
     const numbers = Object.fromEntries(providers.map(({ alias, number }) => [`it needs ${alias}`, number]));
     const identity = { 'its code changed': entry.codeHash, 'its config changed': digest(config), ...numbers };
     const old = previous?.instances.find((one) => one.name === name);
-    const why = old ? differences(old.identity, identity) : 'new';
+    const why = entry.isAnew ? 'hard reload' : old ? differences(old.identity, identity) : 'new';
     if (old && !why) return old;
-    const one = await setUp(kernel, entry, identity, config, Object.fromEntries(providers.map(({ alias, value }) => [alias, value])));
+    const given = Object.fromEntries(providers.map(({ alias, value }) => [alias, value]));
+    const one = await setUp(kernel, entry, identity, config, given);
     fresh.push(one);
     built.push({ plugin: name, why });
     return one;

@@ -24,7 +24,6 @@ export function generation(kernel: Kernel, id: number, instances: readonly Insta
   const tapsOf = Map.groupBy(taps, ({ hook }) => hook.id);
   const points = new Map<string, AsyncSeriesHook<[unknown, Run]>>();
   const kept = new Map<string, Promise<unknown>>();
-  /** The runs on it. */
   const active = new Set<Promise<unknown>>();
 
   function pointOf(hook: AnyHook, own: readonly Tap[]) {

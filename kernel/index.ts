@@ -6,5 +6,4 @@ export * from './plugin.ts';
 export * from './points.ts';
 export { given, type EnterRun, type Given, type Run, type RunOptions } from './run.ts';
 export * from './token.ts';
-export { nearest } from './nearest.ts';
 export * from './host/contract.ts';

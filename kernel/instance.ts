@@ -24,7 +24,7 @@ let made = 0;
 
 /** Makes an instance: one plugin, live at one identity, shared by all generations that hold it. A setup that fails is undone. */
 export async function setUp(kernel: Kernel, entry: Entry, identity: Identity, config: unknown, needs: Context['needs']) {
-  const { plugin, source } = entry;
+  const { plugin, source, isAnew } = entry;
   const { name, provides = [] } = plugin;
   const { setupMs, disposeMs, sink } = kernel.options;
   const holder = {};
@@ -68,7 +68,7 @@ export async function setUp(kernel: Kernel, entry: Entry, identity: Identity, co
       onlyInSetup('lease');
       leases.add(key);
       undo.defer(() => kernel.leases.release(key, holder));
-      return kernel.leases.acquire(key, holder, create);
+      return kernel.leases.acquire(key, holder, create, isAnew);
     },
     defer: (dispose) => (undo.disposed ? void clean(dispose) : undo.defer(() => clean(dispose))),
     onLive(start) {

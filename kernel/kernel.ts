@@ -1,7 +1,7 @@
 import { build, type Candidate } from './build.ts';
 import { KernelError, messageOf } from './error.ts';
 import type { Generation } from './generation.ts';
-import type { Instance } from './instance.ts';
+import { canonical, type Instance } from './instance.ts';
 import { type LeasePool, leasePool } from './lease.ts';
 import { type LogSink, logOf } from './log.ts';
 import type { Plugin } from './plugin.ts';
@@ -15,14 +15,16 @@ export type Values = Readonly<Record<string, unknown>>;
 /** A fault of the config. `block` can be left out alone for it: a plugin, by name, or one of an `x-contained` map, by path. */
 export type Fault = { readonly path: string; readonly message: string; readonly block?: string | undefined };
 
-/** How values are held against schemas, which the kernel leaves to the host. */
+/** How values are held against schemas and names, which the kernel leaves to the host. */
 export interface Check {
-  /** Cuts a config into what each plugin owns, with defaults. What lies at `dormant` paths is neither checked nor strange. */
-  slice(config: Values, plugins: readonly Plugin[], dormant: readonly string[]): Slices;
+  /** Cuts a config into what each plugin owns, with defaults. What lies at the paths of `others` is neither checked nor strange. */
+  slice(config: Values, plugins: readonly Plugin[], others: readonly string[]): Slices;
   /** CONFIG_INVALID, with all faults at once. */
   error(faults: readonly Fault[]): KernelError;
   /** What is wrong with a tool's arguments; empty where nothing is. Fills in defaults, in place. */
   args(schema: JsonSchema, args: unknown): string;
+  /** The known word that was meant, if one is near. */
+  nearest(word: string, known: Iterable<string>): string | undefined;
 }
 export type Slices = { readonly slices: ReadonlyMap<string, unknown>; readonly faults: readonly Fault[] };
 
@@ -70,10 +72,12 @@ export class Kernel {
     const began = performance.now();
     const before = this.current?.instances ?? [];
     const { next, built } = await build(this, this.#generations + 1, candidate);
-    const { id, instances, leftOut } = next;
-    this.#swap(next);
+    const { instances, leftOut } = next;
     const removed = before.map(({ name }) => name).filter((name) => !instances.some((one) => one.name === name));
-    return { generation: id, built, removed, leftOut, ms: performance.now() - began };
+    const madeOf = (of: readonly Instance[], out?: unknown) => canonical([of.map(({ number }) => number), out]);
+    const isSame = madeOf(instances, leftOut) === madeOf(before, this.current?.leftOut);
+    if (!isSame) this.#swap(next); // an unchanged save is no change
+    return { generation: this.#generations, built, removed, leftOut, ms: performance.now() - began };
   }
 
   /** Synchronous, so that no run ever sees half of it: old intake stops, new intake begins, the old generation drains. */
@@ -122,7 +126,6 @@ export class Kernel {
   inspect() {
     const { id: generation = 0, active, leftOut = [] } = this.current ?? {};
     const instances = this.current?.instances.map(({ inspection }) => ({ ...inspection })) ?? [];
-    /** Older generations that still have runs. */
     const retiring = [...this.#draining.keys()].map((old) => ({ generation: old.id, runs: old.active.size }));
     return { generation, runs: active?.size ?? 0, instances, leftOut, retiring, leases: this.leases.inspect() };
   }

@@ -30,7 +30,10 @@ export function leasePool(report: (error: unknown) => void, closeMs: number) {
     return slot;
   }
 
-  async function acquire<T extends Leasable>(key: string, holder: object, create: () => T | Promise<T>): Promise<T> {
+  /** `isAnew`: what others hold is closed first; they go on holding something that is closed. */
+  async function acquire<T extends Leasable>(key: string, holder: object, create: () => T | Promise<T>, isAnew = false): Promise<T> {
+    const held = slots.get(key);
+    if (isAnew && held && !held.holders.has(holder)) await end(key, held);
     const slot = slots.get(key) ?? open(key, create);
     slot.holders.add(holder);
     return (await slot.value) as T;
@@ -39,12 +42,15 @@ export function leasePool(report: (error: unknown) => void, closeMs: number) {
   /** Lets go of one share; the last one closes the resource. One that is still being made is closed when it is there. */
   async function release(key: string, holder: object): Promise<void> {
     const slot = slots.get(key);
-    if (!slot?.holders.delete(holder) || slot.holders.size > 0) return;
+    if (slot?.holders.delete(holder) && slot.holders.size === 0) await end(key, slot);
+  }
+
+  async function end(key: string, slot: Slot): Promise<void> {
     slots.delete(key);
     const late = new KernelError('DISPOSE_TIMEOUT', `lease "${key}" did not close in ${closeMs} ms; it was left behind`);
-    const close = (made: Leasable) => within(closeMs, late, async () => made[Symbol.asyncDispose]()).catch(report);
-    if (!slot.made) return void slot.value.then(close, () => {}); // of its failure those heard who asked for it
-    const closed = close(slot.made).finally(() => closing.delete(key));
+    const shut = (made: Leasable) => within(closeMs, late, async () => made[Symbol.asyncDispose]()).catch(report);
+    if (!slot.made) return void slot.value.then(shut, () => {}); // of its failure those heard who asked for it
+    const closed = shut(slot.made).finally(() => closing.delete(key));
     closing.set(key, closed);
     await closed;
   }

@@ -1,8 +1,8 @@
 import { type KernelCode, KernelError } from './error.ts';
 import type { Plugin } from './plugin.ts';
 
-/** A plugin with the identity of its code, and where it came from, for people. */
-export type Entry = { readonly plugin: Plugin; readonly codeHash: string; readonly source: string };
+/** A plugin with the identity of its code, and its `source`, for people. `isAnew`: what it leases is closed, and made anew with it. */
+export type Entry = { readonly plugin: Plugin; readonly codeHash: string; readonly source: string; readonly isAnew?: boolean };
 
 const service = (id: string) => `the service "${id}"`;
 

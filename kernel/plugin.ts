@@ -1,4 +1,5 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
+import type { Fault, Values } from './kernel.ts';
 import type { Leasable } from './lease.ts';
 import type { Log } from './log.ts';
 import type { JsonSchema, Subject, Tool, ToolResult } from './points.ts';
@@ -35,11 +36,16 @@ export interface Context<N extends Needs = Needs, C = unknown> {
   onLive(start: () => void | Promise<void>): void;
 }
 
+/** The whole config as it is being checked; `place` is `file:line:column` of a path. Values may not fit their schemas. */
+export type Around = { readonly home: string; readonly config: Values; readonly place: (path: string) => string };
+
 export interface PluginConfig<S = JsonSchema> {
   /** The config path this plugin owns. Default `plugins.entries.<name>.config`. */
   readonly at?: string;
   /** `x-place: 'agents.entry'` opens an object to other plugins' `extends`; `x-contained: true` marks a map of blocks that fail alone. */
   readonly schema: S;
+  /** What no schema can tell of the owned value, such as a name of nobody. Pure. */
+  readonly faults?: (value: unknown, around: Around) => readonly Fault[];
   /** Properties added at places that other plugins opened. */
   readonly extends?: Readonly<Record<string, JsonSchema>>;
 }

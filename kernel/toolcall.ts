@@ -1,7 +1,6 @@
 import { type KernelCode, KernelError, messageOf } from './error.ts';
 import type { Tap } from './instance.ts';
 import type { Check } from './kernel.ts';
-import { nearest } from './nearest.ts';
 import { Approver, type CallRequest, DecideTool, type Offer, type ToolRequest, type ToolResult, type Verdict } from './points.ts';
 import type { Run } from './run.ts';
 
@@ -19,20 +18,20 @@ async function judgeAndExecute(run: Run, request: CallRequest, check: Check, inL
   const { id, name, onUpdate: update = () => {} } = request;
   const offer = await run.tools();
   const tool = offer.tools.find((one) => one.name === name);
-  if (!tool) return absent(name, offer);
+  if (!tool) return absent(name, offer, check);
   const args = structuredClone(request.args ?? {}) as ToolRequest['args'];
   const problems = check.args(tool.parameters, args);
   if (problems) return refusal('TOOL_ARGUMENTS', `wrong arguments for ${name}: ${problems}. Call it again with the arguments corrected.`);
-  const verdict = await inLatest((latest) => decide(run, latest, Object.freeze({ id, tool, args })));
+  const verdict = await decide(run, Object.freeze({ id, tool, args }), inLatest);
   run.signal.throwIfAborted();
   if (verdict.kind !== 'allow') return refusal('TOOL_DENIED', `${name} was denied: ${verdict.why}`, verdict.rule);
   return tool.execute(args as never, { id, name, run, signal: run.signal, update });
 }
 
-function absent(name: string, { tools, removed }: Offer): ToolResult {
+function absent(name: string, { tools, removed }: Offer, check: Check): ToolResult {
   const gone = removed.find(({ tool }) => tool === name);
   if (gone) return refusal('TOOL_DENIED', `${name} is not available here: ${gone.why} (${gone.rule})`, gone.rule);
-  const near = nearest(name, namesOf(tools));
+  const near = check.nearest(name, namesOf(tools));
   return refusal('TOOL_UNKNOWN', `there is no tool "${name}"${near ? `; did you mean "${near}"?` : ''}`);
 }
 
@@ -40,12 +39,14 @@ function refusal(code: KernelCode, text: string, rule?: string): ToolResult {
   return { content: [{ type: 'text', text }], details: { code, ...(rule && { rule }) }, isError: true };
 }
 
-/** Code is pinned, authority is not: the generation that is current now is asked too, and the stricter answer stands. */
-async function decide(run: Run, latest: Run, request: ToolRequest): Promise<Verdict> {
-  const verdict = stricter(await judge(run, request), latest === run ? undefined : await judge(latest, request)) ?? unanswered;
+/** Code is pinned, authority is not: the generation that is current now is asked too, also after a person took time to say yes. */
+async function decide(run: Run, request: ToolRequest, inLatest: InLatest): Promise<Verdict> {
+  const strictest = async (latest: Run) => stricter(await judge(run, request), latest === run ? undefined : await judge(latest, request));
+  const verdict = (await inLatest(strictest)) ?? unanswered;
   if (verdict.kind !== 'ask') return verdict;
-  const answer = await latest.find(Approver)?.ask(request, verdict.why, latest);
-  if (answer?.allowed) return { kind: 'allow' };
+  const answer = await inLatest(async (latest) => latest.find(Approver)?.ask(request, verdict.why, latest));
+  const now = answer?.allowed ? ((await inLatest(strictest)) ?? unanswered) : undefined;
+  if (now) return now.kind === 'deny' ? now : { kind: 'allow' };
   return { kind: 'deny', why: answer?.why ?? `${verdict.why}; no plugin is there to ask a person (switch on "approvals")` };
 }
 

@@ -6,13 +6,14 @@ import { Kernel, type Values } from '../kernel.ts';
 import { type LogSink, logOf } from '../log.ts';
 import type { Swap } from '../points.ts';
 import { given } from '../run.ts';
-import { type ConfigText, type Env, readConfig } from './config-text.ts';
-import { Host } from './contract.ts';
+import { type ConfigText, Host } from './contract.ts';
 import { discover } from './discovery.ts';
 import { type Bundle, openLoader } from './loader.ts';
 import type { Lock } from './lock.ts';
-import { check, pathOf } from './ownership.ts';
+import { check, sliceConfig } from './ownership.ts';
 import { ConfigError, type Problem } from './schema.ts';
+
+type Env = Host['env'];
 
 export interface BootOptions {
   readonly version: string;
@@ -25,6 +26,8 @@ export interface BootOptions {
   readonly lock: Lock;
   readonly log: LogFile;
   readonly bundle: Bundle;
+  /** Text of config files → values; throws CONFIG_TEXT, in one line, where there are no values to go on with. */
+  readonly readConfig: (file: string | undefined, env: Env, read?: BootOptions['read']) => ConfigText;
   /** Reads config files from elsewhere at the boot, e.g. those of the last known good config. */
   readonly read?: (file: string) => string;
 }
@@ -40,6 +43,8 @@ export async function boot(options: BootOptions) {
   const usual = join(home, 'instar.json5');
   let text: ConfigText | undefined;
   let roots: readonly string[] = [];
+  let aside: Parameters<typeof sliceConfig>[3];
+  let live: Candidate | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   const host: Host = {
     home,
@@ -53,16 +58,17 @@ export async function boot(options: BootOptions) {
     announce: (facts) => lock.announce({ version, configFile, ...facts }),
     inspect: () => kernel.inspect(),
     sources: () => ({ config: [...(text?.texts.keys() ?? [])], roots, plugins: [...loader.files.values()].flat() }),
-    reload(changed = [...loader.files.values()].flat()) {
+    reload(changed = [], hard = []) {
       loader.touch(changed);
-      const next = queue.then(() => enter(), enter);
+      const next = queue.then(() => enter(undefined, hard));
       queue = next.catch(() => {});
       return next;
     },
     stop: (why) => void stop(why),
   };
   const fault = (faults: readonly Problem[]) => new ConfigError(faults, (path) => host.place(path));
-  const kernel = new Kernel({ check: { ...check, error: fault }, sink: file.sink, services: [given(Host, host)] });
+  const slice: typeof check.slice = (...of) => sliceConfig(...of, aside);
+  const kernel = new Kernel({ check: { ...check, slice, error: fault }, sink: file.sink, services: [given(Host, host)] });
   const { promise: stopped, resolve } = Promise.withResolvers<number>();
   let ending: Promise<void> | undefined;
   const end = async (why: string, code: number) => {
@@ -76,17 +82,24 @@ export async function boot(options: BootOptions) {
   const stop = (why: string, code = 0) => (ending ??= end(why, code)); // whoever asks first begins the end
 
   /** The text and its places are the candidate's while it is built, and the live ones again where it is rejected. */
-  async function enter(read?: BootOptions['read']): Promise<Swap> {
+  async function enter(read?: BootOptions['read'], hard: readonly string[] = []): Promise<Swap> {
     const before = text;
     const env = options.env();
     file.hide(env);
     try {
       // Once there is a config, its absence is a fault: a file that is being replaced is gone for a moment.
       const at = configFile ?? before?.file ?? (existsSync(usual) ? usual : undefined);
-      const next = readConfig(at, env, read);
+      const next = options.readConfig(at, env, read);
       text = next;
       file.hide(next.values);
-      return await kernel.apply(await candidateOf(next));
+      const candidate = await candidateOf(next);
+      // What a hard reload closed for code that then failed, the code that is live makes anew.
+      const swap = await kernel.apply(anew(candidate, hard)).catch(async (cause: unknown) => {
+        if (live && hard.length) await kernel.apply(anew(live, hard));
+        throw cause;
+      });
+      live = candidate;
+      return swap;
     } catch (cause) {
       text = before;
       throw new KernelError(isCoded(cause) ? cause.code : 'RELOAD_FAILED', messageOf(cause), { cause });
@@ -94,10 +107,9 @@ export async function boot(options: BootOptions) {
   }
 
   /** Finds and loads what the text asks for. A plugin that cannot be loaded is left out, unless it is live. */
-  async function candidateOf({ values, problems, file: at }: ConfigText): Promise<Candidate> {
-    const { found, problems: more, roots: places } = discover(values, home, at ? dirname(at) : home);
-    const faults = [...problems, ...more];
-    if (faults.length) throw fault(faults);
+  async function candidateOf({ values, problems: unset, file: at, isForeign }: ConfigText): Promise<Candidate> {
+    const { found, problems, roots: places } = discover(values, home, at ? dirname(at) : home, isForeign);
+    if (problems.length) throw fault(problems);
     roots = places;
     const loaded = await loader.load(found.filter(({ enabled }) => enabled));
     // What a plugin that is off owns is no unknown key. Only our own are read for that: nothing of a stranger's runs.
@@ -105,12 +117,13 @@ export async function boot(options: BootOptions) {
     const needed = off.filter(({ required }) => required);
     const message = 'this plugin is required; take the line out, the gateway cannot run without it';
     if (needed.length) throw fault(needed.map(({ name }) => ({ path: `plugins.entries.${name}.enabled`, message })));
-    const live = kernel.inspect().instances.map(({ plugin }) => plugin);
+    const current = kernel.inspect().instances.map(({ plugin }) => plugin);
     for (const { plugin, why, code } of loaded.leftOut) {
-      if (live.includes(plugin)) throw new KernelError(code, why, { plugin });
+      if (current.includes(plugin)) throw new KernelError(code, why, { plugin });
       log.error(`plugin "${plugin}" is left out: ${why}`, { code });
     }
-    return { plugins: loaded.entries, leftOut: loaded.leftOut, config: values, dormant: off.map(pathOf) };
+    aside = { off, unset, hasLost: loaded.leftOut.length > 0, around: { home, place: (path) => host.place(path) } };
+    return { plugins: loaded.entries, leftOut: loaded.leftOut, config: values };
   }
 
   await enter(options.read).catch(async (cause: KernelError) => {
@@ -120,3 +133,8 @@ export async function boot(options: BootOptions) {
   });
   return { stop, stopped, run: kernel.run, abort: (why: string) => kernel.abort(why), texts: () => text?.texts };
 }
+
+const anew = (candidate: Candidate, hard: readonly string[]): Candidate => {
+  const plugins = candidate.plugins.map((entry) => ({ ...entry, isAnew: hard.includes(entry.plugin.name) }));
+  return { ...candidate, plugins };
+};

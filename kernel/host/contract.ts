@@ -2,6 +2,9 @@ import type { Kernel } from '../kernel.ts';
 import type { Swap } from '../points.ts';
 import { service, waterfall } from '../token.ts';
 
+export type { Fault, Values } from '../kernel.ts';
+export { nearest } from './nearest.ts';
+
 export type Inspection = ReturnType<Kernel['inspect']>;
 
 /** What the process around the kernel tells plugins, and does for them. Always there: `needs: { host: Host }` or `run.get(Host)`. */
@@ -20,12 +23,36 @@ export interface Host {
   inspect(): Inspection;
   /** Absolute paths: config files, folders where plugins may appear, files that live plugins were made of. */
   sources(): { readonly config: readonly string[]; readonly roots: readonly string[]; readonly plugins: readonly string[] };
-  /** Reads config and plugins anew and applies them; `changed` files alone are loaded again where given. A rejection leaves everything as it is. */
-  reload(changed?: readonly string[]): Promise<Swap>;
+  /**
+   * Reads the config anew, and the plugins that `changed` files belong to, and applies both; a rejection leaves everything as it is.
+   * Plugins in `hard` are made anew with all that they lease: it is closed first, which is a gap; on failure the live code makes it again.
+   */
+  reload(changed?: readonly string[], hard?: readonly string[]): Promise<Swap>;
   /** Begins an orderly stop. */
   stop(why: string): void;
 }
 export const Host = service<Host>('host');
+
+/** A config as its files had it at one moment. */
+export interface ConfigText {
+  readonly file: string | undefined;
+  /** By absolute path: the main file and what it includes. Enough to read the same config again. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Written for another product: an entry for a plugin that is not here is passed over. */
+  readonly isForeign?: boolean;
+  /** Variables that are not set, each with the way to the value that names it. */
+  readonly problems: readonly { readonly path: string; readonly message: string; readonly keys: readonly string[] }[];
+  /** `/home/a/.instar/instar.json5:12:7` of a config path or of its nearest written parent; without a text, the path. */
+  readonly place: (path: string) => string;
+}
+
+/** Config paths as people write them: `a.b[0]["odd key"]`. */
+export function joinKey(path: string, key: string): string {
+  if (/^\d+$/.test(key)) return `${path}[${key}]`;
+  if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path ? `${path}.${key}` : key;
+}
 
 /** Lines of the block that a start prints, and of `instar status`. */
 export type ReportLine = { readonly label: string; readonly value: string };

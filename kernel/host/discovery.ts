@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../error.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from './nearest.ts';
 import type { Values } from '../kernel.ts';
-import { joinKey, type Problem, validate } from './schema.ts';
+import { joinKey } from './contract.ts';
+import { type Problem, validate } from './schema.ts';
 
 /** A plugin as it lies on disk, not yet loaded: its name is that of its folder or package. */
 export interface Found {
@@ -40,7 +41,7 @@ interface Plugins {
 export const bundledRoot = join(import.meta.dirname, '../../plugins');
 
 /** Finds plugins and imports none. `base` is the folder of the config file; `roots` is where new ones may appear. */
-export function discover(config: Values, home: string, base: string) {
+export function discover(config: Values, home: string, base: string, isForeign = false) {
   const problems: Problem[] = [...validate(pluginsSchema, config.plugins ?? {}, 'plugins')];
   if (problems.length) return { found: [], roots: [], problems };
   const { paths = [], packages = [], entries = {} } = (config.plugins ?? {}) as Plugins;
@@ -71,7 +72,7 @@ export function discover(config: Values, home: string, base: string) {
       problems.push({ path, message: `${why}; run "npm install ${name}" in ${base}` });
     }
   }
-  for (const name of Object.keys(entries).filter((one) => !found.has(one))) {
+  for (const name of Object.keys(entries).filter((one) => !isForeign && !found.has(one))) {
     const path = joinKey('plugins.entries', name);
     problems.push({ path, message: `there is no plugin "${name}"`, nearest: nearest(name, found.keys()) });
   }

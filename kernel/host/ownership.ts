@@ -1,12 +1,14 @@
 import type { Check, Slices, Values } from '../kernel.ts';
 import { messageOf } from '../error.ts';
-import { nearest } from '../nearest.ts';
-import type { Plugin } from '../plugin.ts';
+import { nearest } from './nearest.ts';
+import type { Around, Plugin } from '../plugin.ts';
 import type { JsonSchema } from '../points.ts';
-import { ConfigError, joinKey, type Problem, problemText, validate } from './schema.ts';
+import { type ConfigText, joinKey } from './contract.ts';
+import { ConfigError, type Finding, type Problem, problemText, validate } from './schema.ts';
 
 /** What the kernel is given to check with. */
 export const check: Check = {
+  nearest,
   slice: sliceConfig,
   error: (faults) => new ConfigError(faults),
   args: (schema, args) =>
@@ -20,30 +22,61 @@ const reserved = ['$schema', 'plugins'];
 
 export const pathOf = (plugin: Plugin) => plugin.config?.at ?? `plugins.entries.${plugin.name}.config`;
 
-/** Cuts the config into what each plugin owns, with defaults, and checks it. `dormant` paths are not looked at. */
-export function sliceConfig(config: Values, plugins: readonly Plugin[], dormant: readonly string[]): Slices {
+/** What a config may hold beside what the live plugins own. */
+interface Aside {
+  /** Plugins that are switched off: their keys are known. */
+  readonly off: readonly Plugin[];
+  /** Some plugin could not be loaded: a key that nobody else owns may be its own. */
+  readonly hasLost: boolean;
+  readonly unset: ConfigText['problems'];
+  readonly around: Omit<Around, 'config'>;
+}
+
+/** Cuts the config into what each plugin owns, with defaults, and checks it. What lies at the paths of `others` is not looked at. */
+export function sliceConfig(
+  config: Values,
+  plugins: readonly Plugin[],
+  others: readonly string[],
+  { off, hasLost, unset, around }: Aside = { off: [], hasLost: false, unset: [], around: { home: '', place: (path) => path } },
+): Slices {
   const owners = plugins.filter((plugin) => plugin.config);
-  const paths = [...owners.map(pathOf), ...dormant];
+  const paths = [...owners.map(pathOf), ...others, ...off.map(pathOf)];
   const slices = new Map<string, unknown>();
-  const faults: Problem[] = strangers(config, [], paths);
+  const faults: Problem[] = hasLost ? [] : strangers(config, [], paths);
+  const within = (path: string, at: string) => path === at || path.startsWith(`${at}.`);
+  const ownerOf = (path: string) => paths.filter((at) => within(path, at)).toSorted((a, b) => b.length - a.length)[0];
   for (const plugin of owners) {
     const at = pathOf(plugin);
-    const value = structuredClone(without(dig(config, at.split('.')), at, paths)) ?? {};
+    const value = structuredClone(without(dig(config, at.split('.')), at, paths) ?? blankOf(plugin.config?.schema));
     slices.set(plugin.name, value);
+    if (value === undefined) continue;
     try {
-      faults.push(...faultsIn(plugin, value, withFragments(plugin.config?.schema ?? {}, owners)));
+      const own = unset.filter(({ keys }) => ownerOf(keys.join('.')) === at && dig(config, keys) !== undefined);
+      const missing = own.map((one) => ({ ...one, keys: one.keys.slice(at.split('.').length) }));
+      const told = plugin.config?.faults?.(value, { ...around, config }) ?? [];
+      const semantic = told.map((one) => ({ ...one, keys: [] }));
+      const schema = withFragments(plugin.config?.schema ?? {}, [...owners, ...off]);
+      faults.push(...faultsIn(plugin, value, schema, [...missing, ...semantic]));
     } catch (cause) {
-      const message = `the schema of plugin "${plugin.name}" cannot be used: ${messageOf(cause)}`;
+      const message = `the schema or the faults of plugin "${plugin.name}" cannot be used: ${messageOf(cause)}`;
       faults.push({ path: at, message, plugin: plugin.name, block: plugin.name });
     }
   }
   return { slices, faults };
 }
 
+/** What nobody wrote: an empty list or object, whose defaults are filled in, else the schema's own default. */
+const blankOf = ({ default: usual, type }: JsonSchema = {}): unknown => {
+  if (usual !== undefined) return usual;
+  return type === 'array' ? [] : plainTypes.includes(type) ? undefined : {};
+};
+const plainTypes: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
+
 /** Checks a plugin's part, fills in its defaults, and takes out of it the blocks of an `x-contained` map that are faulty. */
-function faultsIn(plugin: Plugin, value: unknown, schema: JsonSchema): Problem[] {
+function faultsIn(plugin: Plugin, value: unknown, schema: JsonSchema, missing: readonly Finding[]): Problem[] {
   const at = pathOf(plugin);
-  return validate(schema, value, at).map(({ keys, ...problem }) => {
+  const found = validate(schema, value, at).filter(({ path }) => !missing.some((one) => one.path === path));
+  return [...missing, ...found].map(({ keys, ...problem }) => {
     const block = containedIn(schema, keys);
     if (block) delete (dig(value, block.slice(0, -1)) as Record<string, unknown>)[block.at(-1) ?? ''];
     return { ...problem, plugin: plugin.name, block: plugin.config?.at ? block?.reduce(joinKey, at) : plugin.name };

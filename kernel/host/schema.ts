@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { KernelError } from '../error.ts';
 import type { Fault } from '../kernel.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from './nearest.ts';
 import type { JsonSchema } from '../points.ts';
+import { joinKey } from './contract.ts';
 
 /** One fault at one place, as people write it: `agents.list[0].modle`. */
 export interface Problem extends Fault {
@@ -22,13 +23,6 @@ export class ConfigError extends KernelError {
 
 export const problemText = ({ path, message, nearest: near }: Problem, at = path) =>
   `${at === path ? '' : `${at} `}${path && `${path}: `}${message}${near ? ` (did you mean "${near}"?)` : ''}`;
-
-/** Config paths as people write them: `a.b[0]["odd key"]`. */
-export function joinKey(path: string, key: string): string {
-  if (/^\d+$/.test(key)) return `${path}[${key}]`;
-  if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
-  return path ? `${path}.${key}` : key;
-}
 
 /** With the way from the checked value to the fault. */
 export type Finding = Problem & { readonly keys: readonly string[] };

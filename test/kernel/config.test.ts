@@ -97,15 +97,6 @@ test('above a nested path, only what leads to it is known', async () => {
   await t.apply([scene().chat], { gateway: { http: { chat: {} } } });
 });
 
-test('what a plugin that is off would own is neither checked nor strange, also below what another owns', async () => {
-  const { seen, gateway } = scene();
-  await using t = await testKernel();
-  const config = { gateway: { http: { chat: { nonsense: 1 } } }, models: 'nonsense' };
-  await expect(t.kernel.apply(of([gateway], config))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
-  await t.kernel.apply(of([gateway], config, { dormant: ['gateway.http.chat', 'models'] }));
-  expect(seen['gateway']).toEqual({ port: 1, http: { limit: 9 } });
-});
-
 test('of two owners of one path the second is left out, and the first is given its config', async () => {
   const { seen, owner, gateway } = scene();
   await using t = await bootTest([gateway, owner('other', { at: 'gateway', schema: {} })], { gateway: { port: 5 } });

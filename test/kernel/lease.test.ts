@@ -209,3 +209,39 @@ test('a setup that never settles is given up, and its lease does not wedge the n
   await t.apply([holder('b')]);
   expect(take()).toEqual(['open']);
 });
+
+const anew = (one: ReturnType<typeof entry>) => ({ ...one, isAnew: true });
+
+test('a hard reload closes what the plugin leased before it is made anew, with code that is the same or not', async () => {
+  const { holder, take } = scene();
+  await using t = await bootTest([holder('a')]);
+  expect(take()).toEqual(['open']);
+  expect((await t.apply([holder('a')])).built).toEqual([]);
+  expect((await t.apply([anew(holder('a'))])).built).toEqual([{ plugin: 'a', why: 'hard reload' }]);
+  expect(take()).toEqual(['close', 'open']);
+  await t.apply([anew(holder('a', '2'))]);
+  expect(take()).toEqual(['close', 'open']);
+  expect(t.kernel.inspect().leases).toEqual([{ key: 'socket', holders: 1 }]);
+});
+
+test('asked for twice in a hard reload, a lease is made anew once', async () => {
+  const { open, take } = scene();
+  const twice = entry(
+    plugin('twice', async (ctx) => {
+      expect(await ctx.lease('socket', () => open())).toBe(await ctx.lease('socket', () => open()));
+    }),
+  );
+  await using t = await bootTest([twice]);
+  await t.apply([anew(twice)]);
+  expect(take()).toEqual(['open', 'close', 'open']);
+});
+
+test('a hard reload that fails after the lease was made leaves it closed; the live code can make it again', async () => {
+  const { holder, take } = scene();
+  await using t = await bootTest([holder('a')]);
+  await expect(t.apply([anew(holder('a', '2', fails))])).rejects.toMatchObject({ code: 'SETUP_FAILED' });
+  expect(take()).toEqual(['open', 'close', 'open', 'close']);
+  await t.apply([anew(holder('a'))]);
+  expect(take()).toEqual(['open']);
+  expect(t.kernel.inspect().leases).toEqual([{ key: 'socket', holders: 1 }]);
+});

@@ -184,6 +184,19 @@ test('the person is asked through the generation that is current, once', async (
   expect(done).toEqual(['exec']);
 });
 
+test('a rule that was tightened while a person thought about it binds the call they approved', async () => {
+  const { tools, done } = scene();
+  const thinks: Approver = {
+    async ask() {
+      await t.apply([tools, decider('policy', () => ask), asks('approvals', thinks), decider('night', () => deny)]);
+      return { allowed: true, why: 'go' };
+    },
+  };
+  await using t = await bootTest([tools, decider('policy', () => ask), asks('approvals', thinks)]);
+  expect(textOf(await t.kernel.run(exec))).toContain('exec was denied: it is night');
+  expect(done).toEqual([]);
+});
+
 const Turn = service<string>('test.turn');
 const Door = service<string>('test.door');
 

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../kernel/host/config-text.ts';
-import { ConfigError } from '../../kernel/host/schema.ts';
-import { folder } from './folder.ts';
+import { readConfig } from '../../../../plugins/cli/text/config-text.ts';
+import { ConfigError } from '../../../../kernel/host/schema.ts';
+import { folder } from '../../../host/folder.ts';
 
 const read = (file: string, env = {}) => readConfig(file, env);
 

@@ -1,24 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import JSON5 from 'json5';
-import { isCoded, KernelError, messageOf } from '../error.ts';
-import type { Values } from '../kernel.ts';
-import { joinKey, type Problem } from './schema.ts';
+import { type ConfigText, isCoded, joinKey, KernelError, messageOf } from '../../../kernel/index.ts';
+import { isOpenClaw, ourPlugins } from '../../openclaw/contract.ts';
 import { Leaf, locate, parsePlaced, placeOf } from './place.ts';
 
-export type Env = Readonly<Record<string, string | undefined>>;
-
-/** A config as its files had it at one moment. */
-export interface ConfigText {
-  readonly file: string | undefined;
-  /** By absolute path: the main file and what it includes. Enough to read the same config again. */
-  readonly texts: ReadonlyMap<string, string>;
-  readonly values: Values;
-  /** Variables that are not set. */
-  readonly problems: readonly Problem[];
-  /** `/home/a/.instar/instar.json5:12:7` of a config path or of its nearest written parent; without a text, the path. */
-  readonly place: (path: string) => string;
-}
+type Env = Readonly<Record<string, string | undefined>>;
+type Unset = ConfigText['problems'][number];
 
 const maxBytes = 2 * 1024 * 1024;
 const refusedKeys = ['__proto__', 'constructor', 'prototype'];
@@ -30,17 +18,19 @@ export function readConfig(file: string | undefined, env: Env, read = readRegula
   const cached = (path: string) => texts.get(path) ?? texts.set(path, read(path)).get(path) ?? '';
   // Places cost a second parser: it is asked only once something is wrong.
   const whole = (placed: boolean) => load(file, { placed, read: cached, chain: [] });
-  const problems: Problem[] = [];
+  const problems: Unset[] = [];
   let values: unknown;
   try {
-    values = expand(whole(false), '', env, problems);
+    values = expand(whole(false), [], env, problems);
   } catch (cause) {
     if (isCoded(cause)) whole(true);
     throw cause;
   }
   let tree: unknown;
   const place = (path: string) => locate((tree ??= whole(true)), path) ?? path;
-  return { file, texts, values: values as Values, problems, place };
+  const config = values as ConfigText['values'];
+  if (!isOpenClaw(file, config)) return { file, texts, values: config, problems, place };
+  return { file, texts, values: { ...config, plugins: ourPlugins(config['plugins']) }, problems, place, isForeign: true };
 }
 
 function readRegular(file: string): string {
@@ -107,17 +97,15 @@ function merge(first: unknown, second: unknown): unknown {
 const reference = /\$?\$\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /** `${VAR}` in strings; `$${VAR}` stays as `${VAR}`. An empty variable counts as not set: nobody means an empty key. */
-function expand(value: unknown, path: string, env: Env, problems: Problem[]): unknown {
-  if (Array.isArray(value)) return value.map((item, i) => expand(item, `${path}[${i}]`, env, problems));
-  if (isObject(value)) {
-    const entries = Object.entries(value);
-    return Object.fromEntries(entries.map(([key, inner]) => [key, expand(inner, joinKey(path, key), env, problems)]));
-  }
+function expand(value: unknown, keys: readonly string[], env: Env, problems: Unset[]): unknown {
+  const inner = (key: string | number, at: unknown) => expand(at, [...keys, String(key)], env, problems);
+  if (Array.isArray(value)) return value.map((item, i) => inner(i, item));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, at]) => [key, inner(key, at)]));
   if (typeof value !== 'string') return value;
   return value.replace(reference, (whole, name: string) => {
     if (whole.startsWith('$$')) return whole.slice(1);
-    const cure = `set it, or add ${name}=… to the .env file of the state folder`;
-    if (!env[name]) problems.push({ path, message: `the environment variable ${name} is not set; ${cure}` });
+    const message = `the environment variable ${name} is not set; set it, or add ${name}=… to the .env file of the state folder`;
+    if (!env[name]) problems.push({ keys, path: keys.reduce(joinKey, ''), message });
     return env[name] ?? '';
   });
 }
