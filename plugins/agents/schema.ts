@@ -1,48 +1,52 @@
-const name = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' } as const;
-const strings = { type: 'array', items: { type: 'string' } } as const;
-const model = {
-  anyOf: [
-    { type: 'string' },
-    { type: 'object', additionalProperties: false, properties: { primary: { type: 'string' }, fallbacks: strings } },
-  ],
-} as const;
+import { fieldsToCome } from './fields.ts';
 
-/** Fields that an agent and the defaults share. Plugins that use a field refine it through `agents.entry` and `agents.defaults`. */
-const shared = {
-  workspace: { type: 'string', description: 'Folder the agent works in. Default <home>/workspace, for others <home>/workspace-<id>.' },
-  model,
-  skills: strings,
-  sandbox: { type: 'object' },
-  tools: { type: 'object' },
-  runtime: { type: 'object' },
-  heartbeat: { type: 'object' },
-  groupChat: { type: 'object' },
-  humanDelay: { type: 'object' },
-  memorySearch: { type: 'object' },
-  subagents: { type: 'object' },
-  params: { type: 'object', description: 'Model parameters such as temperature and maxTokens.' },
-  thinkingDefault: { type: 'string', enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
-  reasoningDefault: { type: 'string', enum: ['off', 'on', 'stream'] },
-  fastModeDefault: { type: 'boolean' },
+const name = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$',
+  description: 'Its name for the config, sessions and commands: letters, digits, _ and -; case does not tell agents apart',
+} as const;
+const text = (description: string) => ({ type: 'string', description }) as const;
+
+/** Fields that an agent and the defaults share. Further ones come from the plugins that use them. */
+export const shared = {
+  ...fieldsToCome,
+  workspace: text(
+    'Folder the agent works in; ~ is your home. Default <home>/workspace, for others than the default agent <home>/workspace-<id>',
+  ),
+  thinkingDefault: {
+    type: 'string',
+    enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    'x-default': 'off',
+    description: 'How much it thinks before it answers',
+  },
+  // No fields of ours: `faults.ts` says where to write instead.
+  systemPrompt: {
+    deprecated: true,
+    description: 'Refused: an agent has none. The persona goes into SOUL.md of its workspace, rules into AGENTS.md',
+  },
+  maxTokens: { deprecated: true, description: 'Refused: write params.maxTokens' },
 } as const;
 
 export const schema = {
   type: 'object',
   additionalProperties: false,
+  description: 'The agents, as data',
   properties: {
     defaults: {
       type: 'object',
       additionalProperties: false,
       'x-place': 'agents.defaults',
+      description: 'What counts for every agent that does not say otherwise, field by field',
       properties: {
         ...shared,
-        maxConcurrent: { type: 'integer', minimum: 1, description: 'Turns that run at once, over all sessions.' },
-        timeoutSeconds: { type: 'number', minimum: 1 },
-        userTimezone: { type: 'string' },
+        maxConcurrent: { type: 'integer', minimum: 1, description: 'Turns that run at once, over all sessions' },
+        timeoutSeconds: { type: 'number', minimum: 1, description: 'How long a turn may take' },
+        userTimezone: text("Time zone of the people it talks to, e.g. Europe/Berlin. Default: this machine's"),
       },
     },
     list: {
       type: 'array',
+      description: 'The agents; without any there is one, "main"',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -51,13 +55,19 @@ export const schema = {
         properties: {
           ...shared,
           id: name,
-          default: { type: 'boolean' },
-          name: { type: 'string' },
-          agentDir: { type: 'string' },
+          default: { type: 'boolean', description: 'Answers what is addressed to no agent. Default: the first of the list' },
+          name: text('What people call it. Default: its id'),
+          agentDir: text('Folder of its sessions and state. Default <home>/agents/<id>; no two agents may share one'),
           identity: {
             type: 'object',
             additionalProperties: false,
-            properties: { name: { type: 'string' }, theme: { type: 'string' }, emoji: { type: 'string' }, avatar: { type: 'string' } },
+            description: 'How it presents itself',
+            properties: {
+              name: text('What it calls itself'),
+              theme: text('Its manner, in a few words'),
+              emoji: text('Its sign in chats'),
+              avatar: text('Picture: a file in the workspace, or an address'),
+            },
           },
         },
       },

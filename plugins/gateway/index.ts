@@ -1,8 +1,10 @@
 import { definePlugin, Host, KernelError, StartReport } from '../../kernel/index.ts';
 import { Inbox } from '../inbox/contract.ts';
+import { isSecretRef, secretInput } from '../secrets/contract.ts';
 import { Gateway, type Method, Methods, type Route, Routes } from './contract.ts';
 import { Door, openDoor } from './door.ts';
 import { listen } from './listener.ts';
+import { referredToken } from './referred-token.ts';
 import { findToken, tokenOf } from './token.ts';
 
 const schema = {
@@ -15,14 +17,20 @@ const schema = {
       type: 'object',
       additionalProperties: false,
       default: {},
+      description: 'What whoever connects must show.',
       properties: {
-        token: { type: 'string', minLength: 1, description: 'Else INSTAR_GATEWAY_TOKEN, else <home>/token, made at the first start.' },
+        token: {
+          ...secretInput,
+          description:
+            'Best as ${VARIABLE}, or as { source, provider, id }. Else INSTAR_GATEWAY_TOKEN, else <home>/token, made at the first start.',
+        },
       },
     },
     http: {
       type: 'object',
       additionalProperties: false,
       default: {},
+      description: 'Requests over HTTP.',
       properties: {
         bodyLimit: {
           type: 'integer',
@@ -52,18 +60,29 @@ export default definePlugin({
   async setup(ctx) {
     const { config, log, run } = ctx;
     const { host } = ctx.needs;
-    const token = tokenOf(await findToken(config.auth.token, host.env, host.home));
+    const given = config.auth.token;
     const wanted = portOf(host.flags.port) ?? config.port;
     const listener = await ctx.lease(`tcp:127.0.0.1:${wanted}`, () => listen(wanted, host.place('gateway.port'), run, log));
     const { port, failures } = listener;
+    const token = isSecretRef(given)
+      ? referredToken(ctx, given, ({ id }) => listener.keepOnly(id))
+      : tokenOf(await findToken(given, host.env, host.home));
     const url = `http://127.0.0.1:${port}`;
 
     const { allowedOrigins, http } = config;
     ctx.provide(Door, openDoor({ token, allowedOrigins, bodyLimit: http.bodyLimit, failures, log }));
-    ctx.provide(Gateway, { url, token: token.text });
+    ctx.provide(Gateway, {
+      url,
+      get token() {
+        return token.text;
+      },
+    });
     ctx.tap(Routes, (routes) => [...routes, ready]);
     ctx.tap(Methods, (methods) => ({ ...methods, status }));
-    ctx.tap(StartReport, (lines) => [...lines, { label: 'page', value: `${url}/#token=${encodeURIComponent(token.text)}` }]);
+    ctx.tap(StartReport, (lines) => [
+      ...lines,
+      { label: 'page', value: isSecretRef(given) ? url : `${url}/#token=${encodeURIComponent(token.text)}` },
+    ]);
     ctx.onLive(() => {
       listener.live();
       listener.keepOnly(token.id);
