@@ -5,7 +5,7 @@ import { type Client, type Method, refusal } from '../gateway/contract.ts';
 import { Inbox } from '../inbox/contract.ts';
 import { Outbox } from '../outbox/contract.ts';
 import { Sessions } from '../sessions/contract.ts';
-import { addressOf, namedSession } from './address.ts';
+import { addressOf, channelOf, namedSession, usualAgent } from './address.ts';
 import { countOf, imagesOf, type Params, requiredWord, textOf, wordOf, wrong } from './params.ts';
 import type { Watches } from './watches.ts';
 
@@ -15,15 +15,15 @@ export const scheme = 'chat:';
 /** The methods of `contract.ts`. Whoever has the token is the owner: the gateway proved it. */
 export const chatMethods = (watches: Watches): Readonly<Record<string, Method>> => ({
   'chat.send': send,
-  'chat.stop': (params, _client, run) => ({ stopped: run.get(Inbox).abort(namedSession(params, run), 'stopped by the user') }),
+  'chat.stop': (params, client, run) => ({ stopped: run.get(Inbox).abort(namedSession(params, client, run), 'stopped by the user') }),
   'chat.result': result,
-  'agents.list': (_params, _client, run) => {
+  'agents.list': (_params, client, run) => {
     const agents = run.get(Agents);
     const listed = agents.ids.map((id) => {
       const name = agents.own(id)?.identity?.name ?? agents.own(id)?.name;
       return { id, ...(name && { name }) };
     });
-    return { agents: listed, defaultId: agents.defaultId };
+    return { agents: listed, defaultId: usualAgent(client, run) };
   },
   'sessions.list': async (params, _client, run) => {
     const [agentId, limit] = [wordOf(params, 'agentId'), countOf(params, 'limit')];
@@ -34,7 +34,7 @@ export const chatMethods = (watches: Watches): Readonly<Record<string, Method>> 
   'sessions.remove': remove,
   'events.watch': (params, client, run) => {
     const [key, after] = [wordOf(params, 'sessionKey'), wordOf(params, 'after')];
-    return watches.start(client, run.get(Events), { after, sessionKey: key && namedSession(params, run) });
+    return watches.start(client, run.get(Events), { after, sessionKey: key && namedSession(params, client, run) });
   },
   'events.stop': (_params, client) => ({ stopped: watches.stop(client) }),
 });
@@ -47,8 +47,8 @@ async function send(params: Params, client: Client, run: Run) {
     ? [...(text.trim() ? [{ type: 'text', text } as const] : []), ...images]
     : text;
   const [idempotencyKey, model] = [wordOf(params, 'idempotencyKey'), wordOf(params, 'model')];
-  const { agentId, sessionKey } = addressOf(params, run);
-  const channel = client.kind === 'terminal' ? 'terminal' : 'webchat';
+  const { agentId, sessionKey } = addressOf(params, client, run);
+  const channel = channelOf(client);
   const isMain = sessionKey === `agent:${agentId}:main`;
   const { itemId } = await run.get(Inbox).enqueue({
     sessionKey,
@@ -74,8 +74,8 @@ async function result(params: Params, _client: unknown, run: Run) {
   return delivery ? { state: 'done', delivery } : { state: 'unknown' };
 }
 
-async function history(params: Params, _client: unknown, run: Run) {
-  const sessionKey = namedSession(params, run);
+async function history(params: Params, client: Client, run: Run) {
+  const sessionKey = namedSession(params, client, run);
   const session = await run.get(Sessions).find(sessionKey);
   const transcript = session && (await run.get(Sessions).open(sessionKey));
   // From here to the return nothing is awaited: cursor, entries and what runs are of one moment.
@@ -87,23 +87,23 @@ async function history(params: Params, _client: unknown, run: Run) {
   return { session, entries: transcript ? [...transcript.entries] : [], cursor, active };
 }
 
-async function reset(params: Params, _client: unknown, run: Run) {
-  const sessionKey = await existing(params, run);
+async function reset(params: Params, client: Client, run: Run) {
+  const sessionKey = await existing(params, client, run);
   run.get(Inbox).abort(sessionKey, 'the session was reset');
   const session = await run.get(Sessions).reset(sessionKey);
   run.get(Events).publish({ type: 'session_changed', sessionKey, data: { session } });
   return { session };
 }
 
-async function remove(params: Params, _client: unknown, run: Run) {
-  const sessionKey = await existing(params, run);
+async function remove(params: Params, client: Client, run: Run) {
+  const sessionKey = await existing(params, client, run);
   run.get(Inbox).abort(sessionKey, 'the session was removed');
   await run.get(Sessions).remove(sessionKey);
   return { removed: true };
 }
 
-async function existing(params: Params, run: Run): Promise<string> {
-  const sessionKey = namedSession(params, run);
+async function existing(params: Params, client: Client, run: Run): Promise<string> {
+  const sessionKey = namedSession(params, client, run);
   if (await run.get(Sessions).find(sessionKey)) return sessionKey;
   throw refusal(404, 'SESSION_UNKNOWN', `there is no session "${sessionKey}"`);
 }

@@ -4,6 +4,7 @@ import type { LiveEvent } from '../../../plugins/events/contract.ts';
 import chat from '../../../plugins/chat/index.ts';
 import events from '../../../plugins/events/index.ts';
 import gateway from '../../../plugins/gateway/index.ts';
+import routing from '../../../plugins/routing/index.ts';
 import { bootTest, entry } from '../../support/kernel.ts';
 import { scriptedTurns } from '../../support/scripted-turns.ts';
 import { connect, gatewayOf, type Peer } from '../gateway/wire.ts';
@@ -245,4 +246,19 @@ test('agents are listed for a picker', async () => {
   await using p = await boot();
   await using peer = await p.connect();
   expect((await peer.call('agents.list')).result).toEqual({ agents: [{ id: 'main' }, { id: 'helper' }], defaultId: 'main' });
+});
+
+test('a client that names no agent has the one that bindings give its channel, in its list, its history and its messages', async () => {
+  const turns = scriptedTurns(['main', 'desk']);
+  const bindings = [{ agentId: 'desk', match: { channel: 'terminal' } }];
+  await using kernel = await bootTest([gateway, events, turns.plugin, routing, chat], { ...config, bindings });
+  const { url } = await gatewayOf(kernel);
+  await using page = await connect(url, 'right', { path: '/ws?client=page' });
+  await using terminal = await connect(url, 'right', { path: '/ws?client=terminal' });
+  expect(await page.call('agents.list', {})).toMatchObject({ result: { defaultId: 'main' } });
+  expect(await terminal.call('agents.list', {})).toMatchObject({ result: { defaultId: 'desk' } });
+  expect((await page.call('chat.send', { text: 'a' })).result).toMatchObject({ sessionKey: 'agent:main:main' });
+  expect((await terminal.call('chat.send', { text: 'b' })).result).toMatchObject({ sessionKey: 'agent:desk:main' });
+  expect((await terminal.call('chat.send', { text: 'c', agentId: 'main' })).result).toMatchObject({ sessionKey: 'agent:main:main' });
+  expect((await terminal.call('sessions.reset', { sessionKey: 'main' })).result).toMatchObject({ session: { key: 'agent:desk:main' } });
 });
