@@ -63,6 +63,14 @@ export interface ToolResultMessage {
 
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+/** The shape that a request is made of, as far as the ways of a request rely on it. Lines of a file may say anything. */
+export function isMessage(value: unknown): value is Message {
+  const { role, content, toolCallId } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (role === 'user' && typeof content === 'string') return true;
+  if (!Array.isArray(content) || !content.every((part) => typeof part?.type === 'string')) return false;
+  return role === 'user' || role === 'assistant' || (role === 'toolResult' && typeof toolCallId === 'string');
+}
+
 /** SPEC 8.11: where an input came from. */
 export interface Provenance {
   readonly kind: 'external_user' | 'inter_session' | 'internal_system';
@@ -114,6 +122,13 @@ export interface Sessions {
   /** Newest first. */
   list(query?: { readonly agentId?: string; readonly limit?: number }): Promise<readonly SessionRecord[]>;
   open(key: string): Promise<Transcript>;
+  /** Where the transcript of such a session is kept, whether or not there is one. */
+  fileOf(session: Pick<SessionRecord, 'agentId' | 'sessionId'>): Promise<string>;
+  /**
+   * Takes over a session that was made elsewhere, once its transcript was put at `fileOf` it. False, and nothing done,
+   * where the key meanwhile names another session than `instead` (undefined: where it names one at all).
+   */
+  adopt(record: SessionRecord, instead: string | undefined): Promise<boolean>;
   /** `/new`, `/reset`: the key stays, a new sessionId and file begin. */
   reset(key: string): Promise<SessionRecord>;
   /** With its transcript. With a time: only where it was not used since. */
@@ -121,6 +136,9 @@ export interface Sessions {
 }
 
 export const Sessions = service<Sessions>('sessions');
+
+/** The values of `session`, for plugins that add fields to it (`extends: { session: … }`). */
+export const SessionSettings = service<Readonly<Record<string, unknown>>>('sessions.settings');
 
 /** Ids of transcript entries: short, as the described system's files have them. */
 export const newEntryId = (): string => crypto.randomUUID().slice(0, 8);

@@ -1,7 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts';
 import { Store } from '../store/contract.ts';
 import { Agents } from '../agents/contract.ts';
-import { Sessions } from './contract.ts';
+import { Sessions, SessionSettings } from './contract.ts';
 import { durationMs } from './duration.ts';
 import { sweepEphemeral } from './ephemeral.ts';
 import { openSessions } from './sessions.ts';
@@ -11,6 +11,7 @@ import { tables } from './session-rows.ts';
 const schema = {
   type: 'object',
   additionalProperties: false,
+  'x-place': 'session',
   properties: {
     ephemeralTtl: {
       anyOf: [{ type: 'string' }, { type: 'number' }],
@@ -18,10 +19,8 @@ const schema = {
       description: 'How long transcripts of stateless API calls are kept.',
     },
     limitHistoryTurns: { type: 'integer', minimum: 1, description: 'How many turns of a session the model is shown. Default: all.' },
-    dmScope: { type: 'string' },
-    mainKey: { type: 'string' },
-    reset: { type: 'object' },
-    agentToAgent: { type: 'object' },
+    reset: { type: 'object', description: 'When a session begins anew by itself.' },
+    agentToAgent: { type: 'object', description: 'Messages from one agent to another.' },
   },
 } as const;
 
@@ -31,7 +30,7 @@ export default definePlugin({
   required: true,
   config: { at: 'session', schema },
   needs: { store: Store },
-  provides: [Sessions],
+  provides: [Sessions, SessionSettings],
   async setup(ctx) {
     const { store } = ctx.needs;
     await store.migrate('sessions', tables);
@@ -41,6 +40,7 @@ export default definePlugin({
       ctx.run((run) => ({ dir: run.get(Agents).dir(agentId), workspace: run.get(Agents).workspace(agentId) }));
     const sessions = openSessions({ historyTurns: ctx.config.limitHistoryTurns, store, cache, folders, log: ctx.log });
     ctx.provide(Sessions, sessions);
+    ctx.provide(SessionSettings, ctx.config);
     ctx.onLive(() => {
       const sweep = () =>
         void sweepEphemeral(store, sessions, ttlMs).catch((error) => ctx.log.error('sweep of ephemeral sessions failed', { error }));

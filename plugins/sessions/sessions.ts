@@ -25,9 +25,11 @@ export function openSessions({ store, cache, folders, log, historyTurns }: Sessi
     return found;
   }
 
+  const fileIn = (dir: string, sessionId: string) => join(dir, 'sessions', `${sessionId}.jsonl`);
+
   async function transcriptOf({ agentId, sessionId }: SessionRecord): Promise<OwnTranscript> {
     const { dir, workspace } = await folders(agentId);
-    const file = join(dir, 'sessions', `${sessionId}.jsonl`);
+    const file = fileIn(dir, sessionId);
     return cache.get(sessionId, () => openTranscript({ file, sessionId, workspace, log }));
   }
 
@@ -45,6 +47,14 @@ export function openSessions({ store, cache, folders, log, historyTurns }: Sessi
       }),
     list: ({ agentId, limit = 100 } = {}) => store.tx((t) => listRows(t, agentId, limit)),
     open: async (key) => transcriptOf(await need(key)),
+    fileOf: async ({ agentId, sessionId }) => fileIn((await folders(agentId)).dir, sessionId),
+    adopt: (record, instead) =>
+      store.tx(async (t) => {
+        if ((await findRow(t, record.key))?.sessionId !== instead) return false;
+        await putRow(t, record);
+        cache.forget(record.sessionId);
+        return true;
+      }),
     async reset(key) {
       const old = await need(key);
       const record = { ...old, sessionId: newSessionId(), title: '', updatedAt: Date.now() };

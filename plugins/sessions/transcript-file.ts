@@ -1,12 +1,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError, messageOf, type Log } from '../../kernel/index.ts';
-import type { Entry } from './contract.ts';
+import type { Entry, Message } from './contract.ts';
 import { readRecords } from './transcript-records.ts';
 
 /** Lines of a transcript as they stand in its file. Synchronous: a line is a few hundred bytes and order is everything. */
 export interface TranscriptFile {
   readonly entries: readonly Entry[];
+  /** What a model is shown of what was in the file when it was opened. */
+  readonly shown: readonly Message[];
   /** Ids that are taken, of records of whatever kind. */
   readonly ids: ReadonlySet<string>;
   /** What the next entry hangs on. */
@@ -19,7 +21,7 @@ export interface TranscriptFile {
 /** Reads a transcript once. A torn last line (a crash while writing) is cut off, kept beside the file and reported. */
 export function openTranscriptFile(file: string, header: Readonly<Record<string, unknown>>, log: Log): TranscriptFile {
   const bytes = mended(file, read(file), log);
-  const { entries, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
+  const { entries, shown, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
   let [size, tip, isRemoved] = [bytes.length, last, false];
 
   function write(text: string) {
@@ -34,6 +36,7 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
 
   return {
     entries,
+    shown,
     ids,
     get tip() {
       return tip;

@@ -1,28 +1,29 @@
 import type { Log } from '../../kernel/index.ts';
-import type { Entry } from './contract.ts';
+import { type Entry, isMessage, type Message } from './contract.ts';
+import { type BranchRecord, shownMessages } from './shown-messages.ts';
 
 /** A line of a transcript: ours, or of the described system, which knows more kinds (compactions, model changes, labels). */
-interface TranscriptRecord {
-  readonly type?: unknown;
-  readonly id: string;
+interface TranscriptRecord extends BranchRecord {
   readonly parentId?: unknown;
-  readonly message?: unknown;
 }
 
 /** What a transcript's text says. */
 export interface Read {
   readonly entries: Entry[];
+  /** What a model is shown of them, and of records of other kinds. */
+  readonly shown: readonly Message[];
   readonly ids: Set<string>;
   /** The id of the last record, of whatever kind: what comes next hangs on it. */
   readonly tip: string | null;
 }
 
-/** Only messages are ours to read; records of other kinds stay in the file untouched. */
+/** Entries are messages only; records of other kinds stay in the file untouched. */
 export function readRecords(text: string, file: string, log: Log): Read {
   const records = text.split('\n').flatMap((line, i) => recordOf(line, i + 1, file, log));
-  const entries = branchOf(records).filter((record) => record.type === 'message' && isMessage(record.message));
+  const branch = branchOf(records);
+  const entries = branch.filter((record) => record.type === 'message' && isMessage(record.message));
   const ids = new Set(records.map(({ id }) => id));
-  return { entries: entries as unknown as Entry[], ids, tip: records.at(-1)?.id ?? null };
+  return { entries: entries as unknown as Entry[], shown: shownMessages(branch), ids, tip: records.at(-1)?.id ?? null };
 }
 
 function recordOf(line: string, number: number, file: string, log: Log): readonly TranscriptRecord[] {
@@ -52,11 +53,4 @@ function branchOf(records: readonly TranscriptRecord[]): readonly TranscriptReco
     place = parent < place ? parent : place - 1;
   }
   return branch.toReversed();
-}
-
-/** The shape that a request is made of. What the described system keeps beside (shell commands of its terminal) is no part of it. */
-function isMessage(value: unknown): boolean {
-  const { role, content, toolCallId } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (role === 'user') return typeof content === 'string' || Array.isArray(content);
-  return Array.isArray(content) && (role === 'assistant' || (role === 'toolResult' && typeof toolCallId === 'string'));
 }

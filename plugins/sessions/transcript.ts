@@ -20,7 +20,7 @@ export interface OwnTranscript extends Transcript {
 export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): OwnTranscript {
   const header = { type: 'session', version: 3, id: sessionId, timestamp: new Date().toISOString(), cwd: workspace };
   const lines = openTranscriptFile(file, header, log);
-  const messages = lines.entries.map((entry) => entry.message);
+  const messages = [...lines.shown];
 
   async function append(message: Message, facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>> = {}): Promise<Entry> {
     const id = freeId(lines.ids, facts.id);

@@ -149,7 +149,13 @@ test('SPEC 12.1: a file of the described system is read along its branch and con
   await writeFile(f.file, text);
   const transcript = f.open();
   expect(transcript.entries).toEqual([foreign[2], foreign[4]]);
-  expect(await transcript.history()).toHaveLength(2);
+  const shown = await transcript.history(); // the summary, what it kept, and what was run in the terminal
+  expect(shown.map((message) => message.content)).toEqual([
+    expect.stringContaining('…'),
+    'asked',
+    'instead',
+    expect.stringContaining('ls'),
+  ]);
   await transcript.append(user('ours'));
   expect(await readFile(f.file, 'utf8')).toContain(text); // what was there is untouched
   expect((await linesOf(f.file)).at(-1)).toMatchObject({ parentId: 'a7', message: user('ours') });
