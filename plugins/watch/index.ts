@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { definePlugin, GenerationRejected, GenerationSwapped, Host, messageOf, type Swap } from '../../kernel/index.ts';
-import { Events } from '../events/contract.ts';
+import { Faults } from '../faults/contract.ts';
 import { userFolder, type Watched, watchFiles } from './files.ts';
 import { type Leak, openLeaks } from './leaks.ts';
 import { openReloader } from './reloader.ts';
@@ -36,8 +36,11 @@ export default definePlugin({
       ),
     );
     const tell = ({ plugin, what, place }: Leak) => {
-      log.warn(`plugin "${plugin}" left ${what} behind (${place}); end it on ctx.signal or in ctx.defer`);
-      void run((on) => on.find(Events)?.publish({ type: 'plugin_leak', data: { plugin, what, place } }));
+      const said = `left ${what} behind`;
+      const cure = 'end it on ctx.signal or in ctx.defer';
+      log.warn(`plugin "${plugin}" ${said}${place ? ` (${place})` : ''}; ${cure}`);
+      const fault = { plugin, code: 'PLUGIN_LEAK', message: `${said}; ${cure}`, ...(place && { place }) };
+      void run((on) => on.find(Faults)?.note(fault)).catch(() => {}); // the gateway ends
     };
     const leaks = develops ? await ctx.lease('watch.leaks', () => openLeaks(tell)) : undefined;
     if (leaks) ctx.tap(GenerationSwapped, (swap) => leaks.swapped(host, swap), -1000); // first, for it looks at the clock

@@ -1,21 +1,22 @@
 import { basename, dirname } from 'node:path';
 import type { Host, Swap } from '../../kernel/index.ts';
-import { isLibrary, openTraces, type Trace } from './traces.ts';
+import { leaksAmong, type Suspect } from './makers.ts';
+import { openTraces, type Trace } from './traces.ts';
 
 export interface Leak {
   readonly plugin: string;
   readonly what: string;
   /** `file:line` of the plugin's source. */
-  readonly place: string;
+  readonly place?: string;
 }
+
+/** The process is made of its files too: the listeners there are no instance's. */
+const processItself = 'cli';
 
 /** What is live: by plugin its folder, and whether it holds leases. */
 type Live = ReadonlyMap<string, { readonly folder: string; readonly isLeasing: boolean }>;
 
-/**
- * Tells what the code of a plugin made and left behind, a while after its old instance was disposed. Of a plugin with leases
- * only once it is removed: what outlives a reload may be the lease's, and rightly so.
- */
+/** Tells what the code of a plugin made and left behind, a while after its old instance was disposed. */
 export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
   const traces = openTraces();
   const told = new WeakSet<Trace>();
@@ -27,14 +28,12 @@ export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
     waiting.add(timer);
   }
 
-  function tell(folders: ReadonlyMap<string, string>, before: number) {
+  function tell(suspects: ReadonlyMap<string, Suspect>, before: number) {
+    const old = traces.all().filter(({ made }) => made < before);
     const leaks = new Map<string, Leak>();
-    for (const trace of traces.all()) {
-      if (trace.made >= before || told.has(trace)) continue;
-      const maker = makerOf(trace, folders);
-      if (!maker) continue;
+    for (const [trace, leak] of leaksAmong(old, suspects)) {
+      if (!told.has(trace)) leaks.set(JSON.stringify(leak), leak);
       told.add(trace);
-      leaks.set(JSON.stringify(maker), maker);
     }
     for (const leak of leaks.values()) found(leak);
   }
@@ -45,12 +44,16 @@ export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
       const before = performance.now() - ms - 5;
       const old = live;
       live = liveNow(host);
-      const rebuilt = built.filter(({ plugin, why }) => why !== 'new' && !old.get(plugin)?.isLeasing).map(({ plugin }) => plugin);
-      const folders = new Map([...rebuilt, ...removed].map((plugin) => [plugin, old.get(plugin)?.folder ?? '']));
+      const suspects = new Map<string, Suspect>();
+      for (const { plugin, why } of built) {
+        const { folder = '', isLeasing = false } = old.get(plugin) ?? {};
+        if (why !== 'new' && plugin !== processItself) suspects.set(plugin, { folder, keepsLeases: isLeasing });
+      }
+      for (const plugin of removed) suspects.set(plugin, { folder: old.get(plugin)?.folder ?? '', keepsLeases: false });
       const isDisposed = () => host.inspect().retiring.every((one) => one.generation >= generation);
-      const judge = () => later(() => tell(folders, before));
+      const judge = () => later(() => tell(suspects, before));
       const wait = (): void => (isDisposed() ? judge() : later(wait));
-      if ([...folders.values()].some(Boolean)) wait();
+      if (suspects.size > 0) wait();
     },
     /** Call once live; again is no matter. */
     start(host: Host) {
@@ -61,15 +64,6 @@ export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
       traces[Symbol.dispose]();
     },
   };
-}
-
-function makerOf({ what, places }: Trace, folders: ReadonlyMap<string, string>): Leak | undefined {
-  for (const [plugin, folder] of folders) {
-    const isIn = (file: string) => folder !== '' && file.startsWith(`${folder}/`);
-    const maker = places.find(({ file }) => isIn(file) || !isLibrary(file));
-    if (maker && isIn(maker.file)) return { plugin, what, place: `${maker.file}:${maker.line}` };
-  }
-  return undefined;
 }
 
 function liveNow(host: Host): Live {

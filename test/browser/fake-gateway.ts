@@ -6,6 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { type Content, KernelError } from '../../kernel/index.ts';
 import type { Question } from '../../plugins/approvals/contract.ts';
 import type { LiveEvent } from '../../plugins/events/contract.ts';
+import type { Fault } from '../../plugins/faults/contract.ts';
 import type { AssistantPart, Entry, Message, SessionRecord } from '../../plugins/sessions/contract.ts';
 import { createAssets } from '../../plugins/web/assets.ts';
 
@@ -21,6 +22,8 @@ export interface FakeGateway extends AsyncDisposable {
   readonly stops: readonly string[];
   agents: { id: string; name?: string }[];
   status: Record<string, unknown>;
+  /** Undefined: there is no such method. */
+  faults: readonly Fault[] | undefined;
   refusesSends: boolean;
   /** Histories end where the turn began, so that its replay overlaps what is stored. */
   replaysWholeTurn: boolean;
@@ -70,6 +73,7 @@ class Fake implements FakeGateway {
   #held = false;
   agents: { id: string; name?: string }[] = [{ id: 'main' }];
   status: Record<string, unknown> = { inspection: emptyInspection, report: [], active: [] };
+  faults: readonly Fault[] | undefined = [];
   refusesSends = false;
   losesNextReceipt = false;
   replaysWholeTurn = false;
@@ -135,6 +139,7 @@ class Fake implements FakeGateway {
       'approvals.list': () => ({ questions: [...this.#questions.values()] }),
       'approvals.answer': () => this.#answerQuestion(params['id'] ?? '', params['answer'] ?? ''),
       status: () => this.status,
+      ...(this.faults && { 'plugins.faults': () => ({ faults: this.faults }) }),
     };
     const found = methods[method];
     if (!found) throw new KernelError('METHOD_UNKNOWN', `no method ${method}`);

@@ -38,7 +38,11 @@ function start(token) {
   });
   const chat = createChat({ call, onGlobal, onMoved: (key) => go(chatHash(key), true), find: (key) => sessions.find(key) });
   const signOut = h('button', { type: 'button', onclick: leave }, 'Forget the token on this device');
-  const plugins = createPluginsView({ call, onError: (error) => toastError(error, 'The status could not be read'), actions: [signOut] });
+  const plugins = createPluginsView({
+    call,
+    onError: (error) => isPluginsShown() && toastError(error, 'The status could not be read'),
+    actions: [signOut],
+  });
 
   /** @param {import('./connection.js').LinkState} state */
   function onLink(state) {
@@ -50,7 +54,7 @@ function start(token) {
 
   async function connected() {
     await Promise.all([approvals.sync(), chat.resync(), listSessions(), listAgents(), markBusy()].map(optional));
-    if (isPluginsShown()) void plugins.refresh();
+    void plugins.refresh();
   }
 
   async function listSessions() {
@@ -92,10 +96,13 @@ function start(token) {
       const changes = [names.length > 0 && `rebuilt ${names.join(', ')}`, removed.length > 0 && `removed ${removed.join(', ')}`];
       const told = changes.filter(Boolean).join('; ');
       if (told) toast(`Generation ${generation} is live`, `${told} (${Math.round(ms)} ms)`);
-      if (isPluginsShown()) void plugins.refresh();
+      void plugins.refresh();
     },
     generation_rejected: ({ error }) => toast('A change was rejected; the last good generation goes on', error, 'problem'),
-    plugin_leak: ({ plugin, what, place }) => toast(`Plugin "${plugin}" left ${what} behind`, place, 'problem'),
+    plugin_fault: (fault) => {
+      plugins.fault(fault);
+      if (fault.count === 1 && !isPluginsShown()) toast(`Plugin "${fault.plugin}" has a fault`, fault.message, 'problem', fault.plugin);
+    },
   };
 
   /** @param {LiveEvent} event */

@@ -2,6 +2,7 @@
 /** What is live: the generation, its instances and what each brings, what was left out, what is still leaving. */
 import { byId, h } from './element.js';
 import { duration } from './format.js';
+import { createFaults } from './plugin-faults.js';
 
 /**
  * @typedef {ReturnType<import('../../../kernel/index.ts').Host['inspect']>} Inspection
@@ -16,6 +17,7 @@ export function createPluginsView({ call, onError, actions }) {
   let filter = '';
   const search = h('input', { type: 'search', placeholder: 'Filter by name, hook or service', 'aria-label': 'Filter plugins' });
   const list = h('div', { class: 'instances' });
+  const faults = createFaults();
   /** @type {Status | undefined} */
   let status;
 
@@ -34,11 +36,18 @@ export function createPluginsView({ call, onError, actions }) {
   /** @param {Instance} instance */
   function drawInstance(instance) {
     const { plugin, description, required, since, hooks } = instance;
+    const wrong = faults.countOf(plugin);
     const count = hooks.length === 0 ? '' : `${hooks.length} ${hooks.length === 1 ? 'hook' : 'hooks'}`;
     const summary = h(
       'summary',
       {},
-      h('span', { class: 'instance-name' }, plugin, required && h('span', { class: 'tag' }, 'required')),
+      h(
+        'span',
+        { class: 'instance-name' },
+        plugin,
+        required && h('span', { class: 'tag' }, 'required'),
+        wrong > 0 && h('span', { class: 'tag wrong' }, wrong === 1 ? '1 fault' : `${wrong} faults`),
+      ),
       h('span', { class: 'instance-since' }, [count, since > 1 && `since generation ${since}`].filter(Boolean).join(' · ')),
       h('span', { class: 'instance-about' }, description),
     );
@@ -65,6 +74,7 @@ export function createPluginsView({ call, onError, actions }) {
           h('div', {}, h('strong', {}, `${plugin} was left out`), ' ', h('code', {}, code), h('p', {}, why)),
         ),
       ),
+      faults.node,
       search,
       list,
       h('h2', {}, 'This gateway'),
@@ -75,9 +85,16 @@ export function createPluginsView({ call, onError, actions }) {
   }
 
   return {
+    /** @param {import('./plugin-faults.js').Fault} fault */
+    fault(fault) {
+      faults.take(fault);
+      if (status) drawList();
+    },
     async refresh() {
       try {
-        status = /** @type {Status} */ (await call('status'));
+        const [now, told] = await Promise.all([call('status'), call('plugins.faults').catch(() => ({ faults: [] }))]); // that plugin may be off
+        status = /** @type {Status} */ (now);
+        faults.set(told.faults, status.inspection);
         draw(status);
       } catch (error) {
         onError(error);
