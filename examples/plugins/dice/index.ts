@@ -8,7 +8,7 @@ const dice = defineTool({
 });
 
 export default definePlugin({
-  name: 'first-plugin',
+  name: 'dice',
   description: 'One tool: dice',
   setup(ctx) {
     ctx.tap(RegisterTools, (tools) => [...tools, dice]);
