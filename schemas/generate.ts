@@ -17,15 +17,31 @@ export async function configSchema(): Promise<string> {
   const properties = { ...structuredClone(pluginsSchema.properties), entries };
   const root = object({ $schema: { type: 'string' }, plugins: { ...pluginsSchema, properties } });
   const owners = plugins.filter((plugin) => plugin.config).toSorted((a, b) => pathOf(a).length - pathOf(b).length); // parents first
-  for (const plugin of owners) place(root, pathOf(plugin).split('.'), composed(plugin, plugins));
+  const marked = plugins.map(withOwnerMarks);
+  for (const plugin of owners) place(root, pathOf(plugin).split('.'), { 'x-plugin': plugin.name, ...composed(plugin, marked) });
   const head = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Instar config', ...root };
-  return `${JSON.stringify(head, null, 1)}\n`;
+  return `${JSON.stringify(head, withUsual, 1)}\n`;
+}
+
+/** `x-default` is a default that no check fills in; for editors and docs it is one. */
+function withUsual(_key: string, node: unknown): unknown {
+  if (typeof node !== 'object' || node === null || !('x-default' in node)) return node;
+  const { 'x-default': usual, ...rest } = node;
+  return { ...rest, default: usual };
 }
 
 const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties }) as unknown as Node;
 const entry = (config: object) => object({ enabled: { type: 'boolean', default: true }, config });
 const entryOf = (plugin: Plugin) => ({ ...entry({}), description: plugin.description });
 const composed = (plugin: Plugin, owners: readonly Plugin[]): JsonSchema => withFragments(plugin.config?.schema ?? {}, owners);
+
+/** `x-plugin` says whose a key is: that of the nearest node above counts. */
+function withOwnerMarks(plugin: Plugin): Plugin {
+  const mark = (node: JsonSchema) => ({ 'x-plugin': plugin.name, ...node });
+  const places = Object.entries(plugin.config?.extends ?? {});
+  const added = places.map(([at, keys]) => [at, Object.fromEntries(Object.entries(keys).map(([key, node]) => [key, mark(node as JsonSchema)]))]);
+  return { ...plugin, ...(plugin.config && { config: { ...plugin.config, extends: Object.fromEntries(added) } }) };
+}
 
 /** Puts a plugin's schema where its values lie; a path of another plugin leads there. */
 function place(root: Node, [key = '', ...rest]: readonly string[], schema: JsonSchema) {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { RunCommand } from './contract.ts';
-import { errorLine, exitCodes } from './exit.ts';
+import { exitCodes, type RunCommand } from './contract.ts';
+import { errorLine } from './exit.ts';
 import { openLink } from './link.ts';
-import { plain } from './terminal.ts';
+import { plain } from './contract/terminal.ts';
 import { takeTurn } from './turn.ts';
 
 /** `instar agent`: prints the answer and nothing else. Nobody is there to approve, so what needs approval is refused. */

@@ -1,7 +1,7 @@
 import type { Interface } from 'node:readline/promises';
 import type { Question } from '../approvals/contract.ts';
 import type { Link } from './link.ts';
-import { bold, dim, plain } from './terminal.ts';
+import { bold, dim, plain } from './contract/terminal.ts';
 import type { TurnView } from './turn.ts';
 
 /** Puts approvals to the person at the terminal, one by one. Only `y` is a yes; an answer from elsewhere takes the question back. */

@@ -4,8 +4,16 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isNamed, ownFile } from './own-names.ts';
 
+interface Bundled {
+  /** The default export. */
+  readonly value: unknown;
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly codeHash: string;
+  readonly files: readonly string[];
+}
+
 /** One bundle per plugin: its hash is the plugin's identity, and as a function it can be collected, which a module never is. */
-export async function bundle(entry: string): Promise<{ value: unknown; codeHash: string; files: readonly string[] }> {
+export async function bundle(entry: string): Promise<Bundled> {
   const { rollup } = await import('rollup');
   const built = await rollup({ input: entry, plugins: [sources(dirname(entry))], onLog() {} }).catch(
     (cause: Error & { watchFiles?: string[] }) => {
@@ -18,23 +26,24 @@ export async function bundle(entry: string): Promise<{ value: unknown; codeHash:
     sourcemapPathTransform: (path, map) => resolve(dirname(map), path),
   });
   const [{ code, imports }] = output;
-  const load = evaluate('exports.default = (id) => import(id)', entry) as (id: string) => Promise<unknown>;
+  const load = evaluate('exports.load = (id) => import(id)', entry).load as (id: string) => Promise<unknown>;
   const imported = new Map(await Promise.all(imports.map(async (id) => [id, await load(id)] as const)));
   module.setSourceMapsSupport(true, { nodeModules: true });
-  const value = evaluate(code, entry, (id) => imported.get(id));
-  return { value, codeHash: createHash('sha256').update(code).digest('hex'), files: built.watchFiles };
+  const exports = evaluate(code, entry, (id) => imported.get(id));
+  return { value: exports.default, exports, codeHash: createHash('sha256').update(code).digest('hex'), files: built.watchFiles };
 }
 
 /** Node forgets the source map of a module that is collected, so it lives as long as what it exports. */
 const modules = new WeakMap<object, Module>();
 
 /** By `_compile`, as many tools do: no other way to run a text resolves `import()` from the file and maps its stack. */
-function evaluate(code: string, file: string, require?: (id: string) => unknown): unknown {
+function evaluate(code: string, file: string, require?: (id: string) => unknown): Bundled['exports'] {
   const made = Object.assign(new Module(file), require && { require });
   (made as Module & { _compile(code: string, file: string): void })._compile(code, file);
-  const { default: value } = made.exports as { default?: unknown };
+  const exports = made.exports as Bundled['exports'];
+  const { default: value = exports.run } = exports;
   if (value instanceof Object) modules.set(value, made);
-  return value;
+  return exports;
 }
 
 /** Our entry, contracts and test kit are those of the running process, by whichever name they are imported. */

@@ -1,17 +1,31 @@
-import type { EnterRun, LogRecord } from '../../kernel/index.ts';
+import type { ConfigText, EnterRun, LogRecord } from '../../kernel/index.ts';
+
+export type { ConfigText };
 
 /** For the commands of other plugins: how we print, and what we exit with. */
-export { exitCodes } from './exit.ts';
-export { bold, columns, dim, hanging, oneLine, plain } from './terminal.ts';
+export const exitCodes = { failed: 1, usage: 64, portInUse: 69, locked: 75, config: 78, interrupted: 130 };
+export { bold, columns, dim, hanging, oneLine, plain } from './contract/terminal.ts';
+
+/** `node:diagnostics_channel` whose stores hold an `Origin` while code of a user's plugin runs, and in all that it begins. */
+export const originChannel = 'instar.origin';
+export interface Origin {
+  readonly plugin: string;
+  readonly part: 'setup' | 'live' | 'lease' | 'run';
+  /** One for each setup. */
+  readonly instance: object;
+}
 
 /**
  * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, module } }`. The module is named relative to
- * that file, is imported only when the command is called, and exports `run: Run`.
+ * that file, is imported only when the command is called, and exports `run: RunCommand`. Of commands of one name, ours is
+ * first, then that of the plugin found first.
  */
 export interface Command {
   readonly summary: string;
   readonly usage: string;
   readonly module: string;
+  /** Which of the user's plugins brings it. Not in the file. */
+  readonly plugin?: string;
 }
 
 /** Resolves to the exit code. A throw is printed as one line with its code, and exits with 1. */
@@ -21,6 +35,8 @@ export type RunCommand = (argv: readonly string[], host: CommandHost) => Promise
 export interface CommandHost extends Surroundings, Omit<ProcessHost, 'boot'> {
   readonly boot: (options: BootOptions) => Promise<Booted>;
   readonly commands: ReadonlyMap<string, Command>;
+  /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
+  readonly readConfig: (file: string | undefined, env: Surroundings['env']) => Promise<ConfigText>;
   /** One call of a gateway method: of the running gateway, else of one that this process runs for as long. */
   readonly ask: <T>(method: string, params?: Readonly<Record<string, unknown>>) => Promise<T>;
 }
@@ -40,17 +56,20 @@ export interface ProcessHost {
   readonly takeLock: (home: string, mode: Holder['mode']) => Promise<Lock | undefined>;
   /** Who said last that it has the state folder; it may be gone. */
   readonly readHolder: (home: string) => Promise<Holder | undefined>;
-  /** The config as its text has it; throws CONFIG_TEXT. No plugin is asked. */
-  readonly readConfig: (file: string | undefined, env: Surroundings['env']) => Promise<ConfigText>;
   /** A gateway in this process, which takes the lock over; rejects with BOOT_FAILED, a line per fault. */
   readonly boot: (options: Omit<BootOptions, 'env'> & Provisions) => Promise<HostBooted>;
 }
+
+type ReadFile = (file: string) => string;
 
 /** What this plugin brings to a gateway: a log, and the making of users' plugins. */
 export interface Provisions {
   /** Read again at each reload: `.env` may have changed. */
   readonly env: () => Surroundings['env'];
-  readonly read?: (file: string) => string;
+  /** Text of config files → values. `read` takes the files' texts from elsewhere than the disk. */
+  readonly readConfig: (file: string | undefined, env: Surroundings['env'], read?: ReadFile) => ConfigText;
+  /** For the boot alone: texts of the last known good config. */
+  readonly read?: ReadFile;
   readonly log: LogFile;
   readonly bundle: (entry: string) => Promise<{ readonly value: unknown; readonly codeHash: string; readonly files: readonly string[] }>;
 }
@@ -78,12 +97,6 @@ export interface Holder {
 export interface Lock {
   readonly announce: (facts: object) => void;
   readonly release: () => void;
-}
-
-export interface ConfigText {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
-  readonly place: (path: string) => string;
 }
 
 export interface BootOptions extends Surroundings {

@@ -2,11 +2,10 @@ import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../kernel/index.ts';
-import type { CommandHost, RunCommand } from './contract.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes, type CommandHost, type RunCommand } from './contract.ts';
 import { findGateway, isAlive, reach } from './reach.ts';
 import type { Status } from './status.ts';
-import { bold, dim, hanging, oneLine } from './terminal.ts';
+import { bold, dim, hanging, oneLine } from './contract/terminal.ts';
 
 interface Finding {
   readonly state: 'ok' | 'warn' | 'fail';
@@ -77,7 +76,8 @@ const checks: Readonly<Record<string, Check>> = {
     const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
     const model = report.find(({ label }) => label === 'model');
     const isReal = model && /^(?!demo\/)[\w.-]+\/\S/.test(model.value);
-    return [live, ...left, ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : [])];
+    const policy = report.filter(({ label }) => label === 'policy').map(({ value }) => finding('warn', 'policy', value));
+    return [live, ...left, ...policy, ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : [])];
   },
 };
 

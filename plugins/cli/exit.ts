@@ -1,4 +1,4 @@
-export const exitCodes = { failed: 1, usage: 64, portInUse: 69, locked: 75, config: 78, interrupted: 130 };
+import { exitCodes } from './contract.ts';
 
 /** A boot fails for the config, or for a required plugin; what deserves a code of its own is told by the innermost cause. */
 export function exitCodeOf(error: unknown): number {

@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { join } from 'node:path';
 import type { LogRecord } from '../../kernel/index.ts';
+import { secretChannel } from '../secrets/contract.ts';
 import type { LogFile } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -48,8 +50,11 @@ export function openLog(folder: string, { maxBytes = 5_000_000, files = 5, show 
     for (const form of forms) hidden.add(RegExp.escape(form));
     secrets = new RegExp([...hidden, patterns.source].join('|'), 'g');
   };
+  const onSecret = (secret: unknown) => typeof secret === 'string' && !hidden.has(RegExp.escape(secret)) && hide({ secret });
+  subscribe(secretChannel, onSecret);
   process.on('exit', flush);
   const close = () => {
+    unsubscribe(secretChannel, onSecret);
     process.off('exit', flush);
     flush();
   };

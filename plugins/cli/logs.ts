@@ -1,9 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RunCommand } from './contract.ts';
-import { exitCodes } from './exit.ts';
-import { bold, dim, oneLine, plain } from './terminal.ts';
+import { exitCodes, type RunCommand } from './contract.ts';
+import { bold, dim, oneLine, plain } from './contract/terminal.ts';
 
 /** `instar logs`: the last lines, and with `--follow` those to come. Reads files: no gateway need run. */
 export const run: RunCommand = async (argv, { home, commands }) => {

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { logOf } from '../../kernel/index.ts';
-import type { Command, CommandHost, ProcessHost, RunCommand } from './contract.ts';
-import { errorLine, exitCodeOf, exitCodes } from './exit.ts';
+import { bundledCommands, type Commands, loadCommand, withUsers } from './commands.ts';
+import { exitCodes, type Command, type CommandHost, type ProcessHost } from './contract.ts';
+import { errorLine, exitCodeOf } from './exit.ts';
+import { faultDesk } from './fault-desk.ts';
 import { guard } from './guard.ts';
 import { bootOrLastGood } from './last-good.ts';
 import { provisions } from './provisions.ts';
@@ -15,30 +14,44 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   if (config === '') return misused('--config takes the name of a file');
   const [name = '--help', ...rest] = args;
   if (name === '--version' || name === '-v') return say(readVersion());
-  const commands = readCommands();
+  const readConfig: CommandHost['readConfig'] = async (...of) => (await import('./text/config-text.ts')).readConfig(...of);
+  const commands = await commandsFor(name, () => ({ ...surroundings(config), readConfig }));
   if (name === '--help' || name === '-h' || name === 'help') return say(help(commands));
   const command = commands.get(name);
   if (!command) return unknown(name, commands);
-  if (rest.includes('--help') || rest.includes('-h')) return say(`usage: ${command.usage}\n\n${command.summary}`);
+  if (rest.includes('--help') || rest.includes('-h')) return say(usageOf(command));
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
   const boot: CommandHost['boot'] = async (options) => {
-    const brought = await provisions(options);
+    const desk = faultDesk();
+    const provided = await provisions(options);
+    const brought = desk.around(provided);
+    const guarded = guard(provided.log, desk); // before any plugin is set up, so that it knows whose what follows is
     const booted = await bootOrLastGood(options, brought.log, (read) => host.boot({ ...options, ...brought, ...(read && { read }) }));
-    guard(booted, brought.log);
+    desk.open(booted.run);
+    void booted.stopped.then(() => guarded[Symbol.dispose]());
     logOf(brought.log.sink).info(`ready: Instar ${options.version}`, { pid: process.pid, config: options.configFile });
     return booted;
   };
-  const handed = { ...surroundings(config), ...host, boot, commands };
+  const handed = { ...surroundings(config), ...host, boot, commands, readConfig };
   const ask: CommandHost['ask'] = async (method, params) => (await import('./ask.ts')).ask(handed, method, params);
-  const code = await call(command, rest, { ...handed, ask });
+  const code = await call(name, command, rest, { ...handed, ask });
   // What a plugin left behind, a timer or a socket, must not keep the process.
   setTimeout(() => process.exit(code), 1000).unref();
   return code;
 }
 
-async function call(command: Command, argv: readonly string[], host: CommandHost): Promise<number> {
+/** Those of users' plugins are looked at where the name is none of ours, which theirs cannot take. */
+async function commandsFor(name: string, facts: () => Parameters<typeof withUsers>[1]): Promise<Commands> {
+  const ours = bundledCommands();
+  if (ours.has(name)) return ours;
+  const { commands, warnings } = await withUsers(ours, facts());
+  if (!commands.has(name)) for (const warning of warnings) console.error(`instar: ${warning}`);
+  return commands;
+}
+
+async function call(name: string, command: Command, argv: readonly string[], host: CommandHost): Promise<number> {
   try {
-    const { run } = (await import(pathToFileURL(command.module).href)) as { run: RunCommand };
+    const run = await loadCommand(name, command);
     return await run(argv, host);
   } catch (error) {
     return fail(error, command);
@@ -54,35 +67,25 @@ function takeConfig(argv: readonly string[]) {
   return { config: inline ?? next ?? '', args: argv.toSpliced(at, inline === undefined ? 2 : 1) };
 }
 
-/** Those of every bundled plugin, ours first. */
-function readCommands(): ReadonlyMap<string, Command> {
-  const root = join(import.meta.dirname, '..');
-  const commands = new Map<string, Command>();
-  for (const plugin of ['cli', ...readdirSync(root)]) {
-    const file = join(root, plugin, 'commands.json');
-    if (!existsSync(file)) continue;
-    for (const [name, command] of Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, Command>)) {
-      const module = join(root, plugin, command.module.replace(/\.ts$/, extname(import.meta.filename)));
-      commands.set(name, { ...command, module });
-    }
-  }
-  return commands;
-}
-
 function say(text: string): number {
   console.log(text);
   return 0;
 }
 
-function help(commands: ReadonlyMap<string, Command>): string {
+function help(commands: Commands): string {
   const width = Math.max(...[...commands.keys()].map((name) => name.length));
-  const rows = [...commands].map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  const row = ([name, { summary }]: readonly [string, Command]) => `  ${name.padEnd(width)}  ${summary}`;
+  const { ours = [], theirs = [] } = Object.groupBy(commands, ([, { plugin }]) => (plugin === undefined ? 'ours' : 'theirs'));
+  const yours = theirs.length ? ['', 'of your plugins:', ...theirs.map(row)] : [];
   const more = 'instar <command> --help tells its options; instar --version';
   const where = 'All state is in the folder INSTAR_HOME (~/.instar); the config is --config, INSTAR_CONFIG or instar.json5 in it.';
-  return ['usage: instar <command> [options] [--config FILE]', '', ...rows, '', more, where].join('\n');
+  return ['usage: instar <command> [options] [--config FILE]', '', ...ours.map(row), ...yours, '', more, where].join('\n');
 }
 
-async function unknown(name: string, commands: ReadonlyMap<string, Command>): Promise<number> {
+const usageOf = ({ usage, summary, plugin }: Command) =>
+  `usage: ${usage}\n\n${summary}${plugin ? `\n\nIt comes with your plugin "${plugin}".` : ''}`;
+
+async function unknown(name: string, commands: Commands): Promise<number> {
   const { nearest } = await import('../../kernel/index.ts');
   const near = nearest(name, commands.keys());
   return misused(`there is no command "${name}"; ${near ? `did you mean "${near}"?` : '"instar --help" lists them'}`);

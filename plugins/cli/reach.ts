@@ -1,8 +1,10 @@
 import { mkdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { isCoded, KernelError } from '../../kernel/index.ts';
 import { Gateway } from '../gateway/contract.ts';
+import { isSecretRef, type SecretInput, type SecretRef } from '../secrets/contract.ts';
 import { type Client, connect } from './client.ts';
 import type { Booted, CommandHost, Holder, Lock } from './contract.ts';
 
@@ -91,9 +93,11 @@ async function othersDone(client: Client) {
 }
 
 /** As the gateway finds it: config, environment, else the one that was made at its first start. */
-async function tokenOf({ home, env, configFile, readConfig }: Asker): Promise<string> {
+async function tokenOf(host: Asker): Promise<string> {
+  const { home, env, configFile, readConfig } = host;
   const { values } = await readConfig(configFile, env).catch(() => ({ values: {} })); // it may run on an older text
-  const { auth } = ((values as { gateway?: object }).gateway ?? {}) as { auth?: { token?: string } };
+  const { auth } = ((values as { gateway?: object }).gateway ?? {}) as { auth?: { token?: SecretInput } };
+  if (isSecretRef(auth?.token)) return referred(auth.token, host);
   const given = auth?.token || env.INSTAR_GATEWAY_TOKEN || env.OPENCLAW_GATEWAY_TOKEN;
   if (given) return given;
   try {
@@ -102,6 +106,17 @@ async function tokenOf({ home, env, configFile, readConfig }: Asker): Promise<st
     const message = `no token: ${join(home, 'token')} cannot be read; set gateway.auth.token or INSTAR_GATEWAY_TOKEN`;
     throw new KernelError('CLI_NO_TOKEN', message, { cause });
   }
+}
+
+/** By the command of the plugin that resolves references: it needs no gateway. */
+async function referred(ref: SecretRef, host: Asker): Promise<string> {
+  const command = host.commands.get('secrets');
+  if (!command)
+    throw new KernelError('CLI_NO_TOKEN', 'gateway.auth.token refers to a secret, and plugin "secrets" is not here to resolve it');
+  const { secretFor } = (await import(pathToFileURL(command.module).href)) as {
+    readonly secretFor: (ref: SecretRef, path: string, host: Asker) => Promise<string>;
+  };
+  return secretFor(ref, 'gateway.auth.token', host);
 }
 
 /** Settles when something happens in the state folder; a lock that a killed process lost makes no event, hence the timer. */

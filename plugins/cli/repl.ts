@@ -1,7 +1,7 @@
 import type { Interface } from 'node:readline/promises';
 import { errorLine } from './exit.ts';
 import type { Link } from './link.ts';
-import { dim, oneLine } from './terminal.ts';
+import { dim, oneLine } from './contract/terminal.ts';
 import { addressOf, type Ask, takeTurn, type TurnView } from './turn.ts';
 
 const commands = '/stop ends the turn, /new forgets the conversation, /exit leaves';

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { Host, type ReportLine, type Run, StartReport } from '../../kernel/index.ts';
-import type { Booted, CommandHost, Lock, RunCommand, Surroundings } from './contract.ts';
-import { errorLine, exitCodes } from './exit.ts';
+import { exitCodes, type Booted, type CommandHost, type Lock, type RunCommand, type Surroundings } from './contract.ts';
+import { errorLine } from './exit.ts';
 import { change } from './reach.ts';
-import { bold, columns } from './terminal.ts';
+import { bold, columns } from './contract/terminal.ts';
 
 const goodAfterMs = 3000;
 const patienceMs = 60_000;

@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util';
 import type { Inspection, ReportLine } from '../../kernel/index.ts';
-import type { RunCommand } from './contract.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes, type RunCommand } from './contract.ts';
+import { type Fault, isPresent } from '../faults/contract.ts';
+import { faultText } from './fault-lines.ts';
 import { findGateway } from './reach.ts';
-import { bold, columns, dim, oneLine } from './terminal.ts';
+import { bold, columns, dim, oneLine } from './contract/terminal.ts';
 
-/** What the gateway's method `status` answers. */
+/** What the gateway's methods `status` and `plugins.faults` answer. */
 export interface Status {
   readonly inspection: Inspection;
   readonly report: readonly ReportLine[];
   readonly active: readonly { readonly sessionKey: string; readonly state?: string; readonly since: number }[];
+  readonly faults: readonly Fault[];
 }
 
 /** `instar status`: asks the running gateway; exits with 1 where none runs. */
@@ -21,14 +23,18 @@ export const run: RunCommand = async (argv, host) => {
     else console.error(`instar: no gateway runs on ${host.home}; "instar start" runs one`);
     return exitCodes.failed;
   }
-  const status = await found.client.call<Status>('status');
+  const [answer, { faults }] = await Promise.all([
+    found.client.call<Omit<Status, 'faults'>>('status'),
+    found.client.call<Pick<Status, 'faults'>>('plugins.faults').catch(() => ({ faults: [] })), // that plugin may be off
+  ]);
+  const status = { ...answer, faults };
   found.client.close();
   if (values.json) console.log(JSON.stringify({ running: true, ...found.holder, ...status }));
   else console.log(show(status, found.holder));
   return 0;
 };
 
-function show({ inspection, report, active }: Status, { pid, started }: { readonly pid: number; readonly started: string }) {
+function show({ inspection, report, active, faults }: Status, { pid, started }: { readonly pid: number; readonly started: string }) {
   const { generation, retiring, instances, leftOut } = inspection;
   const older = retiring.map((one) => `${one.generation} (${one.runs} runs)`).join(', ');
   const facts = [
@@ -39,8 +45,12 @@ function show({ inspection, report, active }: Status, { pid, started }: { readon
   ];
   const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 200) }));
   const missing = leftOut.map(({ plugin, code, why }) => ({ label: plugin, value: `${code}: ${oneLine(why, 200)}` }));
+  const since = new Map(instances.map((one) => [one.plugin, one.since]));
+  const present = faults.filter((fault) => isPresent(fault, since.get(fault.plugin)));
+  const wrong = present.map((fault) => ({ label: fault.plugin, value: faultText(fault) }));
   const parts = [columns(facts), `${dim('plugins')}\n${columns(plugins)}`];
-  return [...parts, ...(missing.length ? [`${bold('left out')}\n${columns(missing)}`] : [])].join('\n');
+  const part = (title: string, rows: typeof wrong) => (rows.length ? [`${bold(title)}\n${columns(rows)}`] : []);
+  return [...parts, ...part('left out', missing), ...part('faults', wrong)].join('\n');
 }
 
 const turnLine = ({ sessionKey, state = 'running', since }: Status['active'][number]) =>

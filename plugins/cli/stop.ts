@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { RunCommand } from './contract.ts';
-import { errorLine, exitCodes } from './exit.ts';
+import { exitCodes, type RunCommand } from './contract.ts';
+import { errorLine } from './exit.ts';
 import { isAlive } from './reach.ts';
 
 const patienceMs = 60_000;

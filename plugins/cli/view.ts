@@ -1,5 +1,5 @@
 import type { TurnEvents } from '../chat/contract.ts';
-import { bold, dim, oneLine, plain } from './terminal.ts';
+import { bold, dim, oneLine, plain } from './contract/terminal.ts';
 import type { TurnView } from './turn.ts';
 
 type Write = (text: string) => void;

@@ -1,5 +1,5 @@
 import { Host, KernelError, type Run } from '../../kernel/index.ts';
-import { Agents } from '../agents/contract.ts';
+import { Agents, modelChain } from '../agents/contract.ts';
 import type { Catalog } from './catalog.ts';
 import { ModelCatalog, type Model, type ModelChoice } from './contract.ts';
 import type { LocalServer } from './detect.ts';
@@ -40,11 +40,11 @@ export function isSettled(run: Run, catalog: Catalog): boolean {
 
 function configuredRef(run: Run, agentId: string): { readonly ref: string; readonly path: string } | undefined {
   const agents = run.find(Agents);
-  const value = agents?.field<string | { readonly primary?: string }>(agentId, 'model');
-  const ref = typeof value === 'string' ? value : value?.primary;
+  const ref = agents && modelChain(agents, agentId).primary;
   if (!agents || !ref) return undefined;
-  const own = agents.own(agentId)?.model !== undefined;
-  return { ref, path: own ? `agents.list[${agents.ids.indexOf(agentId)}].model` : 'agents.defaults.model' };
+  const own = agents.own(agentId)?.model;
+  const isOwn = typeof own === 'string' || own?.primary !== undefined;
+  return { ref, path: `${isOwn ? agents.path(agentId) : 'agents.defaults'}.model` };
 }
 
 function byKey(run: Run, catalog: Catalog): ModelChoice | undefined {

@@ -1,29 +1,58 @@
 import { Host, messageOf, type Run } from '../../kernel/index.ts';
 import type { Usage } from '../sessions/contract.ts';
-import { AdapterFor, attemptOf, type Attempt, type Model, type ModelEvent, type ModelReply, type ModelRequest } from './contract.ts';
+import {
+  AdapterFor,
+  AdmitRequest,
+  attemptOf,
+  type Attempt,
+  type Model,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelReply,
+  type ModelRequest,
+  RequestEnded,
+  type UnsignedRequest,
+} from './contract.ts';
+import type { SecretInput } from '../secrets/contract.ts';
 import { explain, type Advice } from './failure.ts';
+import { withKey } from './key.ts';
 import { envKey, known, type KnownProvider } from './known.ts';
 import { whereIs } from './whereabouts.ts';
 
 /** The keys of the newest config, in a lease: a rotated key is used by runs in flight, a removed one is not. */
 export interface Keys {
-  table: ReadonlyMap<string, string | undefined>;
+  table: ReadonlyMap<string, SecretInput | undefined>;
 }
 
-/** One attempt: adapter by protocol, key resolved now, failure told in words, cost counted. */
-export async function completeOnce(
-  run: Run,
-  keys: Keys,
-  request: Omit<ModelRequest, 'apiKey'>,
-  on: (event: ModelEvent) => void,
-): Promise<ModelReply> {
-  const { model } = request;
+/** One attempt, if it is admitted; whoever admitted it is told of its end. */
+export async function completeOnce(run: Run, keys: Keys, asked: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
+  // SPEC 7.5: decided at each attempt, by the model that is asked.
+  const request = asked.model.compat?.supportsTools === false && asked.tools.length ? { ...asked, tools: [] } : asked;
+  const refused = await admission(run, request);
+  if (refused) return { message: attemptOf(request.model, {}, refused).message, failure: refused };
+  const began = performance.now();
+  const reply = await send(run, keys, request, on);
+  await run.call(RequestEnded, { request, reply, ms: performance.now() - began });
+  return reply;
+}
+
+async function admission(run: Run, request: UnsignedRequest): Promise<ModelFailure | undefined> {
+  try {
+    return await run.call(AdmitRequest, request);
+  } catch (cause) {
+    return { code: 'MODEL_NOT_ADMITTED', message: `the request was not sent: ${messageOf(cause)}` };
+  }
+}
+
+/** Adapter by protocol, key resolved now, failure told in words, cost counted. */
+async function send(run: Run, keys: Keys, request: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
+  const { model, credential } = request;
   const provider = knownOf(model);
-  const apiKey = keys.table.get(model.provider) || (provider && envKey(provider, run.get(Host).env)?.value);
-  const attempt = await tryOnce(run, { ...request, apiKey }, on, provider);
+  const input = credential?.apiKey ?? (keys.table.get(model.provider) || (provider && envKey(provider, run.get(Host).env)?.value));
+  const { apiKey, ...attempt } = await withKey(run, { input, model }, (key) => tryOnce(run, { ...request, apiKey: key }, on, provider));
   const message = { ...attempt.message, usage: priced(attempt.message.usage, model.cost) };
   if (!attempt.failure) return { message };
-  const failure = explain(model, attempt.failure, adviceOf(run, model, keys, provider), apiKey);
+  const failure = explain(model, attempt.failure, adviceOf(run, request, keys, provider), apiKey);
   return { message: { ...message, errorMessage: failure.message }, failure };
 }
 
@@ -35,7 +64,7 @@ async function tryOnce(run: Run, request: ModelRequest, on: (event: ModelEvent) 
       const message = `speaks "${model.api}", which no live plugin does; enable models-openai or models-pi`;
       return attemptOf(model, {}, { code: 'ADAPTER_MISSING', message });
     }
-    if (provider?.keys.length && !request.apiKey) return attemptOf(model, {}, { code: 'MODEL_NO_KEY', message: 'no key' });
+    if (provider?.keys.length && !request.apiKey) return attemptOf(model, {}, { code: 'MODEL_NO_KEY', message: '' });
     return await adapter.complete(request, on);
   } catch (cause) {
     return attemptOf(model, {}, { code: 'ADAPTER_FAILED', message: `could not be asked: ${messageOf(cause)}`, cause });
@@ -46,14 +75,18 @@ async function tryOnce(run: Run, request: ModelRequest, on: (event: ModelEvent) 
 const knownOf = (model: Model) =>
   known.find(({ id, baseUrl }) => id === model.provider && URL.parse(model.baseUrl)?.origin === new URL(baseUrl).origin);
 
-function adviceOf(run: Run, model: Model, keys: Keys, provider: KnownProvider | undefined): Advice {
+function adviceOf(run: Run, { model, credential }: UnsignedRequest, keys: Keys, provider: KnownProvider | undefined): Advice {
   const path = `models.providers.${model.provider}`;
   const configured = keys.table.has(model.provider);
   const at = (field: string) => whereIs(run, `${path}.${field}`);
   const variables = provider?.keys.join(' or ');
   return {
     url: configured ? at('baseUrl') : `the network's way to ${URL.parse(model.baseUrl)?.origin ?? model.baseUrl}`,
-    key: configured ? [at('apiKey'), variables].filter(Boolean).join(' or ') : (variables ?? at('apiKey')),
+    key: credential
+      ? `auth profile "${credential.profile}"`
+      : configured
+        ? [at('apiKey'), variables].filter(Boolean).join(' or ')
+        : (variables ?? at('apiKey')),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts';
+import { secretInput } from '../secrets/contract.ts';
 import type { Model } from './contract.ts';
 
 const tokens = { type: 'integer', minimum: 1 } as const;
@@ -8,7 +9,11 @@ const api = {
   enum: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   description: 'The protocol the server speaks',
 } as const;
-const headers = { type: 'object', additionalProperties: { type: 'string' } } as const;
+const headers = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Sent with each request; those of a model win over those of its server',
+} as const;
 
 const model = {
   type: 'object',
@@ -19,7 +24,7 @@ const model = {
     name: { type: 'string', description: 'As people know it' },
     contextWindow: { ...tokens, default: 128_000, description: 'Tokens that input and answer may have together' },
     maxTokens: { ...tokens, default: 8192, description: 'Tokens an answer may have' },
-    input: { type: 'array', items: { enum: ['text', 'image'] }, minItems: 1, default: ['text'] },
+    input: { type: 'array', items: { enum: ['text', 'image'] }, minItems: 1, default: ['text'], description: 'What it can be shown' },
     reasoning: { type: 'boolean', default: false, description: 'Whether it thinks before it answers' },
     api,
     headers,
@@ -28,7 +33,12 @@ const model = {
       type: 'object',
       additionalProperties: false,
       description: 'US dollars per million tokens',
-      properties: { input: price, output: price, cacheRead: price, cacheWrite: price },
+      properties: {
+        input: { ...price, description: 'Of what it is sent' },
+        output: { ...price, description: 'Of what it answers' },
+        cacheRead: { ...price, description: 'Of what the provider had cached' },
+        cacheWrite: { ...price, description: 'Of what the provider newly cached' },
+      },
     },
   },
 } as const;
@@ -39,7 +49,7 @@ const provider = {
   required: ['baseUrl', 'models'],
   properties: {
     baseUrl: { type: 'string', pattern: '^https?://', description: 'Up to what the protocol appends, e.g. https://host/v1' },
-    apiKey: { type: 'string', description: 'Best as ${VARIABLE}' },
+    apiKey: { ...secretInput, description: 'Best as ${VARIABLE}, or as { source, provider, id }: see secrets' },
     api: { ...api, default: 'openai-completions' },
     headers,
     models: { type: 'array', items: model, description: 'Used as <provider>/<id>' },

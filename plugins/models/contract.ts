@@ -1,4 +1,4 @@
-import { bail, service, waterfall, type JsonSchema, type Run } from '../../kernel/index.ts';
+import { bail, notify, service, waterfall, type JsonSchema, type Run } from '../../kernel/index.ts';
 import type { AssistantMessage, AssistantPart, Message, StopReason, ToolCallPart, Usage } from '../sessions/contract.ts';
 
 export type Api = 'openai-completions' | 'openai-responses' | 'anthropic-messages' | 'google-generative-ai' | (string & {});
@@ -47,6 +47,18 @@ export type ModelEvent =
   | { readonly type: 'thinking'; readonly index: number; readonly delta: string }
   | { readonly type: 'toolCall'; readonly index: number; readonly id: string; readonly name: string; readonly delta: string };
 
+/** SPEC 7.3: what a failure means for the next attempt. What no table knows stays `unknown`. */
+export type FailureReason =
+  | 'rate_limit'
+  | 'auth'
+  | 'billing'
+  | 'timeout'
+  | 'overloaded'
+  | 'format'
+  | 'context_overflow'
+  | 'model_not_found'
+  | 'unknown';
+
 /**
  * What went wrong with one attempt:
  * `MODEL_UNREACHABLE` no answer · `MODEL_TIMEOUT` none in time · `MODEL_HTTP` an error answer (`status`, `body`) ·
@@ -69,6 +81,10 @@ export interface ModelFailure {
     | (string & {});
   /** One line for people: what, where, what to do. */
   readonly message: string;
+  /** Absent where nobody failed: our own signal, or a request that was never sent. */
+  readonly reason?: FailureReason;
+  /** The error is this model's alone: others of the same provider and key may well answer. */
+  readonly perModel?: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number;
   /** The start of an error answer's body. */
@@ -82,6 +98,8 @@ export interface ModelReply {
    */
   readonly message: AssistantMessage;
   readonly failure?: ModelFailure;
+  /** Where more than one attempt was made: what all of them used. Absent: what the message says. */
+  readonly spent?: Usage;
 }
 
 const invalidKey = '__invalid';
@@ -141,6 +159,39 @@ export interface ModelChoice {
   readonly why: string;
 }
 
+/** Whom a request is billed to: a key or token, and the name of the profile it is of. */
+export interface Credential {
+  readonly profile: string;
+  readonly apiKey: string;
+}
+
+/** A request before its key is known. Without a `credential` the provider's own key is used: config, then environment. */
+export type UnsignedRequest = Omit<ModelRequest, 'apiKey'> & { readonly credential?: Credential };
+
+/** One reply wanted for a turn. `on` is told of what arrives: an answer whose text was told cannot be taken back. */
+export interface ModelAsk {
+  readonly request: UnsignedRequest;
+  readonly on: (event: ModelEvent) => void;
+}
+
+/**
+ * The way from a turn to a reply. A plugin with a better way than one attempt (other profiles, other models, later)
+ * answers first; `models` answers last, at stage 100, with one attempt. Never throws for what a provider does.
+ */
+export const AskModel = bail<ModelAsk, ModelReply>('models.ask');
+
+/** Asked before every request to a provider, by whomever it is made (turns, compaction, probes): the first failure refuses it. */
+export const AdmitRequest = bail<UnsignedRequest, ModelFailure>('models.admit');
+
+/** Told after every request that was admitted, with the same request object. */
+export interface RequestEnd {
+  readonly request: UnsignedRequest;
+  readonly reply: ModelReply;
+  /** Milliseconds. */
+  readonly ms: number;
+}
+export const RequestEnded = notify<RequestEnd>('models.ended');
+
 /** Shared by all runs of a generation: each method takes the run it works for. */
 export interface Models {
   list(run: Run): Promise<readonly Model[]>;
@@ -148,8 +199,8 @@ export interface Models {
   resolve(run: Run, ref: string): Promise<Model>;
   /** What was asked for, else the agent's own, the defaults', else what was found (config, key in env, local server, demo). */
   choose(run: Run, agentId: string, asked?: string): Promise<ModelChoice>;
-  /** Streams one request through the adapter of the model's api, with its key resolved now. Never throws. */
-  complete(run: Run, request: Omit<ModelRequest, 'apiKey'>, on: (event: ModelEvent) => void): Promise<ModelReply>;
+  /** One attempt: streams a request through the adapter of the model's api, with its key resolved now. Never throws. */
+  complete(run: Run, request: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply>;
 }
 
 export const Models = service<Models>('models');

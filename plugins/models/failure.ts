@@ -1,4 +1,5 @@
 import type { AttemptFailure, Model, ModelFailure } from './contract.ts';
+import { reasonOf } from './reason.ts';
 
 /** Where a person looks after a provider: config paths with their places, or variables. */
 export interface Advice {
@@ -9,11 +10,12 @@ export interface Advice {
 /** The line for people, from what the adapter told. The key is taken out of all of it: some providers send it back. */
 export function explain(model: Model, failure: AttemptFailure, advice: Advice, key: string | undefined): ModelFailure {
   const { code, status } = failure;
-  const retryAfterMs = failure.retryAfterMs ?? retryAfter(failure.headers);
+  const retryAfterMs = failure.retryAfterMs ?? retryAfter(failure.headers) ?? delayIn(failure.body);
   const message = `${model.provider}/${model.id} ${sentence(model, failure, advice, retryAfterMs)}`;
   return {
     code,
     message: oneLine(hide(message, key)),
+    ...reasonOf(model, failure),
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(failure.body !== undefined && { body: hide(failure.body, key) }),
@@ -37,7 +39,7 @@ function sentence(model: Model, failure: AttemptFailure, advice: Advice, retryAf
     case 'MODEL_ABORTED':
       return 'was stopped';
     case 'MODEL_NO_KEY':
-      return `needs a key: set ${advice.key}`;
+      return `needs a key: ${failure.message || `set ${advice.key}`}`;
     default:
       return failure.message;
   }
@@ -116,6 +118,12 @@ function retryAfter(headers: AttemptFailure['headers']): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** Google tells it in the body: `"retryDelay": "20s"`. */
+function delayIn(body = ''): number | undefined {
+  const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 const hide = (text: string, key: string | undefined) => (key && key.length >= 6 ? text.replaceAll(key, '[key]') : text);

@@ -1,10 +1,11 @@
 import { definePlugin, Host, messageOf, StartReport, type Leasable } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
+import { agentFields } from './agent-fields.ts';
 import { catalog } from './catalog.ts';
 import { choiceOf, isSettled } from './choice.ts';
 import { completeOnce, type Keys } from './completion.ts';
 import { modelsSchema } from './config.ts';
-import { Models } from './contract.ts';
+import { AskModel, Models } from './contract.ts';
 import { detectLocal, type LocalServer } from './detect.ts';
 
 /** What must be one across reloads. */
@@ -26,7 +27,7 @@ const shared = (): Shared => ({
 export default definePlugin({
   name: 'models',
   description: 'Which models there are, which one answers, and asking it',
-  config: { at: 'models', schema: modelsSchema },
+  config: { at: 'models', schema: modelsSchema, extends: { 'agents.entry': agentFields, 'agents.defaults': agentFields } },
   needs: { host: Host },
   provides: [Models],
   async setup(ctx) {
@@ -51,6 +52,8 @@ export default definePlugin({
       choose: (run, agentId, asked) => choiceOf(run, { catalog: models, found }, agentId, asked),
       complete: (run, request, on) => completeOnce(run, state.keys, request, on),
     });
+    // The last resort: one attempt with the provider's own key.
+    ctx.tap(AskModel, ({ request, on }, run) => completeOnce(run, state.keys, request, on), 100);
     ctx.tap(StartReport, async (lines, run) => {
       const chosen = choiceOf(run, { catalog: models, found }, run.find(Agents)?.defaultId ?? 'main', undefined);
       const value = await chosen.then(({ model, why }) => `${model.provider}/${model.id} (${why})`, messageOf);

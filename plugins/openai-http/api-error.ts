@@ -11,13 +11,14 @@ export interface ApiError {
 /** What the client did wrong. */
 export const badRequest = (message: string, code = 'invalid_request', status = 400) => refusal(status, code, message);
 
-/** Where the model's side failed, so that a client can tell it from a fault of ours. */
+/** What a client can tell from a fault of ours: where the model's side failed, and what a rule refused. */
 const statuses: Readonly<Record<string, number>> = {
   MODEL_UNREACHABLE: 502,
   MODEL_HTTP: 502,
   MODEL_STREAM_CUT: 502,
   MODEL_BAD_REPLY: 502,
   MODEL_NO_KEY: 503,
+  MESSAGE_REFUSED: 400,
   NOT_LIVE: 503,
   CANDIDATE_DROPPED: 503,
 };

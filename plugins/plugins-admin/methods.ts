@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { Host, isCoded, messageOf, nearest, type Run } from '../../kernel/index.ts';
+import { Faults } from '../faults/contract.ts';
 import { type Method, refusal } from '../gateway/contract.ts';
 import type { PluginDetail, PluginList, Reloaded } from './contract.ts';
 
@@ -9,14 +10,16 @@ const ours = join(import.meta.dirname, '..');
 
 export const list = (_params: Params, _client: unknown, run: Run): PluginList => {
   const { generation, instances: live, leftOut, retiring } = run.get(Host).inspect();
-  return { generation, live, leftOut, retiring };
+  return { generation, live, leftOut, retiring, faults: faultsOf(run) };
 };
 
 export const inspect = (params: Params, _client: unknown, run: Run): PluginDetail => {
   const name = nameIn(params);
   if (name === undefined) throw refusal(400, 'PLUGIN_PARAMS', '"name" is missing');
-  return detailOf(name, run.get(Host));
+  return { ...detailOf(name, run.get(Host)), faults: faultsOf(run).filter(({ plugin }) => plugin === name) };
 };
+
+const faultsOf = (run: Run) => run.find(Faults)?.list() ?? [];
 
 /** The call outlives its own generation: what it answers is of the one that is live now. */
 export async function reload(params: Params, _client: unknown, run: Run): Promise<Reloaded> {
@@ -24,10 +27,11 @@ export async function reload(params: Params, _client: unknown, run: Run): Promis
   const host = run.get(Host);
   const source = host.inspect().instances.find(({ plugin }) => plugin === name)?.source;
   // One file of a plugin stands for all; a plugin's folder has its name, unless it is a package.
+  if (params.hard === true && name === undefined) throw refusal(400, 'PLUGIN_PARAMS', 'a hard reload is of one plugin: "name" is missing');
   const isWanted = (file: string) =>
     name === undefined ? !file.startsWith(`${ours}/`) : file === source || basename(dirname(file)) === name;
   try {
-    const swap = await host.reload(host.sources().plugins.filter(isWanted));
+    const swap = await host.reload(host.sources().plugins.filter(isWanted), params.hard === true && name !== undefined ? [name] : []);
     if (name !== undefined) detailOf(name, host);
     return swap;
   } catch (error) {
@@ -37,7 +41,7 @@ export async function reload(params: Params, _client: unknown, run: Run): Promis
   }
 }
 
-function detailOf(name: string, host: Host): PluginDetail {
+function detailOf(name: string, host: Host): Omit<PluginDetail, 'faults'> {
   const { generation, instances, leftOut: out } = host.inspect();
   const live = instances.find(({ plugin }) => plugin === name);
   const leftOut = out.find(({ plugin }) => plugin === name);

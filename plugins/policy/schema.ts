@@ -16,4 +16,9 @@ export const toolRules = {
   },
 } as const;
 
-export const schema = { type: 'object', additionalProperties: false, properties: toolRules } as const;
+export const schema = {
+  type: 'object',
+  description: 'Which tools may be used.',
+  additionalProperties: false,
+  properties: toolRules,
+} as const;

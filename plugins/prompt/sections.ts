@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { PromptSection, Run, Subject } from '../../kernel/index.ts';
-import { Agents } from '../agents/contract.ts';
+import { Agents, modelChain } from '../agents/contract.ts';
 
 /** SPEC 5.1: the order of the prompt. Sections of other names come before the runtime line. */
 export const order = [
@@ -48,14 +48,13 @@ Do not change prompts, safety rules or tool policy unless you were explicitly as
 /** SPEC 5.4. Holds only what is stable for the session, so that provider caches keep hitting. */
 function runtimeLine(subject: Subject, run: Run): string {
   const { agent = '', provider, model, channel = 'none' } = subject;
-  const chosen = run.get(Agents).field<string | { primary?: string }>(agent, 'model');
   const facts = {
     agent,
     host: hostname(),
     os: `${process.platform} (${process.arch})`,
     node: process.version,
     model: `${provider}/${model}`,
-    default_model: (typeof chosen === 'string' ? chosen : chosen?.primary) ?? 'none',
+    default_model: modelChain(run.get(Agents), agent).primary ?? 'none',
     shell: process.env.SHELL ?? 'sh',
     channel,
     capabilities: 'none',

@@ -1,5 +1,5 @@
 import { KernelError, type Run, type Tool } from '../../kernel/index.ts';
-import { type ModelEvent, type ModelReply, Models, type ToolSpec } from '../models/contract.ts';
+import { AskModel, type ModelEvent, type ModelReply, type ToolSpec } from '../models/contract.ts';
 import { type AssistantMessage, type Message, newEntryId, type ToolCallPart, type Usage } from '../sessions/contract.ts';
 import { payloadsOf, type TurnInput, type TurnOutcome } from '../turns/contract.ts';
 import { runCalls } from './calls.ts';
@@ -42,8 +42,9 @@ async function ask(input: TurnInput, run: Run, messages: readonly Message[], too
     emit('message_update', { messageId: id, kind, index, delta, ...('name' in rest && { name: rest.name }) });
   });
   const request = { model: turn.model, system, messages, tools, signal: run.signal, sessionId: turn.sessionId };
-  const reply: ModelReply = await run.get(Models).complete(run, request, on);
+  const reply = await run.call(AskModel, { request, on });
   settle();
+  if (!reply) throw new KernelError('MODELS_OFF', 'no plugin asks models; switch on "models"');
   return { id, reply };
 }
 

@@ -1,7 +1,7 @@
-import { service, type Run, type Runtime } from '../../kernel/index.ts';
+import { type Content, service, type Run, type Runtime, waterfall } from '../../kernel/index.ts';
 import type { InboxItem } from '../inbox/contract.ts';
 import type { Model } from '../models/contract.ts';
-import type { AssistantMessage, Message, Usage } from '../sessions/contract.ts';
+import type { AssistantMessage, Message, Provenance, Usage } from '../sessions/contract.ts';
 import type { Payload } from '../outbox/contract.ts';
 
 /** Facts of the turn a run belongs to: `run.get(Turn)`. What a tool may ask (SPEC 2.4). */
@@ -17,6 +17,22 @@ export interface Turn {
   readonly model: Model;
 }
 export const Turn = service<Turn>('turn');
+
+/** One message on its way into a turn. */
+export interface Incoming {
+  readonly content: string | readonly Content[];
+  readonly sessionKey: string;
+  readonly provenance: Provenance;
+  /** Why it is refused: what its sender is told in place of an answer. */
+  readonly refused?: string;
+}
+
+/**
+ * Asked of each message, by whichever door it came, before a transcript or a model sees it: rewrite `content`, or set
+ * `refused`. `run.subject` tells agent, channel and sender. Asked as well of the user's messages in a history that a
+ * stateless client sends along: one of those, refused, gives way to a note. A throw fails the turn. The inbox's row, which survives crashes, keeps what came for a week.
+ */
+export const AdmitMessage = waterfall<Incoming>('turn.admit');
 
 export interface TurnInput {
   readonly turn: Turn;

@@ -5,27 +5,38 @@ import type { InboxItem } from '../inbox/contract.ts';
 import { Models } from '../models/contract.ts';
 import { Prompt } from '../prompt/contract.ts';
 import { type Message, Sessions, type Transcript } from '../sessions/contract.ts';
+import { admit, refusedOutcome, subjectOf } from './admit.ts';
 import { Turn, type TurnInput, type TurnOutcome, type TurnRuntime } from './contract.ts';
 import { writtenBefore } from './recovery.ts';
 
-/** Session, model, Subject, prompt, runtime. Each step is asked of the run, so it is the code of one generation. */
-export async function runTurn(item: InboxItem, run: Run): Promise<TurnOutcome> {
+/** Admission, session, model, Subject, prompt, runtime. Each step is asked of the run, so it is the code of one generation. */
+export async function runTurn(came: InboxItem, run: Run): Promise<TurnOutcome> {
+  const before = came.attempt > 1 ? await earlier(came, run.get(Sessions)) : { input: 0 };
+  if (before.outcome) return before.outcome;
+  const item = await admit(came, before.input, run);
+  return 'refused' in item ? refusedOutcome(item.refused) : runAdmitted(item, before.input, run);
+}
+
+async function earlier(item: InboxItem, sessions: Sessions): Promise<ReturnType<typeof writtenBefore>> {
+  const session = await sessions.find(item.sessionKey);
+  return session ? writtenBefore(await sessions.open(item.sessionKey), item) : { input: 0 };
+}
+
+async function runAdmitted(item: InboxItem, written: number, run: Run): Promise<TurnOutcome> {
   const { agentId, sessionKey, itemId, ephemeral = false } = item;
   const sessions = run.get(Sessions);
   const session = await sessions.ensure(sessionKey, { agentId, ephemeral, title: titleOf(item.content) });
   if (!ephemeral) run.find(Events)?.publish({ type: 'session_changed', sessionKey, data: { session } });
   const transcript = await sessions.open(sessionKey);
-  const before = item.attempt > 1 ? writtenBefore(transcript, item) : { input: 0 };
-  if (before.outcome) return before.outcome;
   if (!run.get(Agents).own(agentId)) throw new KernelError('AGENT_UNKNOWN', `agent "${agentId}" is no longer there; name one that is`);
   const { model } = await run.get(Models).choose(run, agentId, item.model);
-  const subject: Subject = { depth: 0, sandboxed: false, ...item.subject, agent: agentId, provider: model.provider, model: model.id };
+  const subject: Subject = { ...subjectOf(item), provider: model.provider, model: model.id };
   const workspace = run.get(Agents).workspace(agentId);
   const turn: Turn = { runId: run.id, agentId, sessionKey, sessionId: session.sessionId, itemId, trigger: 'user', workspace, model };
   const own = run.as({ subject, values: [given(Turn, turn)] });
   const write = writer(item, own, transcript);
   write.emit('agent_start', { itemId, agentId, model: `${model.provider}/${model.id}` });
-  await write.input(before.input);
+  await write.input(written);
   const runtime = (await own.call(SelectRuntime, subject)) as TurnRuntime | undefined;
   if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
   const { text: system } = await own.get(Prompt).build(own, 'full');

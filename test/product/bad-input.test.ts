@@ -16,11 +16,6 @@ const configs: readonly (readonly [name: string, text: string, says: RegExp])[] 
   ['an unknown key at the top', '{ agnts: {} }', /instar\.json5:1:3 agnts: .*did you mean "agents"/],
   ['a wrong type', "{ gateway: { port: 'high' } }", /instar\.json5:1:14 gateway\.port: must be integer/],
   [
-    'U005: a variable that is not set',
-    "{ models: { providers: { p: { baseUrl: 'http://x', apiKey: '${NOT_SET_ANYWHERE}', models: [] } } } }",
-    /NOT_SET_ANYWHERE/,
-  ],
-  [
     'SPEC 1.3: an agent that is there twice',
     "{ agents: { list: [{ id: 'a' },\n { id: 'a' }] } }",
     /instar\.json5:2:.*"a" is there already at .*instar\.json5:1:/,
@@ -45,6 +40,23 @@ test('U006: a fault inside one provider leaves only that one out, and status say
   await using _ = await startGateway(place.home);
   expect((await instar(place.home, ['agent', '--message', 'hi'])).stdout.trim()).toBe('echo: hi');
   expect((await instar(place.home, ['status'])).stdout).toMatch(/models\.providers\.bad.*must be one of/);
+});
+
+test('U005: a variable that is not set disables only the provider that needs it; as a live edit it is rejected', async () => {
+  await using mock = await startMock();
+  using place = tempHome();
+  const config = withMock(mock.url, place.home) as { models: { providers: Record<string, unknown> } };
+  const good = JSON.stringify(config);
+  config.models.providers.second = { baseUrl: 'http://127.0.0.1:9', apiKey: '${NOT_SET_ANYWHERE}', models: [] };
+  writeFileSync(place.file, JSON.stringify(config));
+  const says = /models\.providers\.second.*NOT_SET_ANYWHERE is not set/;
+  await using _ = await startGateway(place.home);
+  expect((await instar(place.home, ['agent', '--message', 'hi'])).stdout.trim()).toBe('echo: hi');
+  expect((await instar(place.home, ['status'])).stdout).toMatch(says);
+  writeFileSync(place.file, good.replace(/"apiKey":"[^"]*"/, '"apiKey":"${NOT_SET_ANYWHERE}"'));
+  const reload = await instar(place.home, ['plugins', 'reload']);
+  expect([reload.code, reload.stderr]).toEqual([1, expect.stringMatching(/NOT_SET_ANYWHERE is not set/)]);
+  expect((await instar(place.home, ['agent', '--message', 'still'])).stdout.trim()).toBe('echo: still');
 });
 
 test('U027: a plugin that throws, that hangs or that has a syntax error is left out with its reason; the rest runs', async () => {

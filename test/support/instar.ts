@@ -59,8 +59,9 @@ export async function startGateway(home: string, args: readonly string[] = [], e
   const { out, ended } = collect(child);
   const ready = new Promise<void>((resolve) => child.stdout?.on('data', () => /^ {2}stop /m.test(out.stdout) && resolve()));
   await Promise.race([ready, ended]);
-  const [, url, token] = /(http:\S+)\/#token=(\S+)/.exec(out.stdout) ?? [];
-  if (!url || !token) throw new Error(`the gateway did not start:\n${out.stdout}${out.stderr}`);
+  // A token that the config refers to is not shown.
+  const [, url, token = ''] = /page +(http:[^\s#]+?)(?:\/#token=(\S+))?\s/.exec(out.stdout) ?? [];
+  if (!url) throw new Error(`the gateway did not start:\n${out.stdout}${out.stderr}`);
   return {
     url,
     token,

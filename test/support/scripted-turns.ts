@@ -125,7 +125,10 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           return running.has(itemId);
         },
         async finish() {},
-        active: () => [...running].map(([itemId, { sessionKey }]) => ({ sessionKey, itemId, state: 'running' as const, since: 1 })),
+        active: () =>
+          [...running].map(([itemId, { sessionKey }]) => {
+            return { sessionKey, itemId, state: 'running' as const, since: 1 };
+          }),
       });
       ctx.provide(Outbox, {
         put: () => Promise.reject(new Error('not scripted')),
@@ -135,6 +138,8 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
       ctx.provide(Agents, {
         ids: agentIds,
         defaultId: agentIds[0] ?? 'main',
+        defaults: {},
+        path: (id) => `agents.list[${agentIds.indexOf(id)}]`,
         own: (id) => (agentIds.includes(id) ? { id } : undefined),
         field: () => undefined,
         sessionAgent: ({ agentId }) => agentId ?? 'main',
@@ -153,6 +158,8 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           history: async () => [],
         }),
         shown: (history) => history,
+        fileOf: async () => '/nowhere',
+        adopt: () => Promise.reject(new Error('not scripted')),
         async reset(key) {
           const record = { ...sessionOf(key).record, sessionId: `s${++count}` };
           sessions.set(key, { record, entries: [] });

@@ -1,6 +1,5 @@
 import { nearest } from '../../../kernel/index.ts';
-import type { RunCommand } from '../contract.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes, type RunCommand } from '../contract.ts';
 
 const verbs = {
   list: () => import('./list.ts'),

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { messageOf, type Plugin } from '../../../kernel/index.ts';
 import type { LivePlugin, PluginList } from '../../plugins-admin/contract.ts';
 import { bundle } from '../bundle.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
-import { exitCodes } from '../exit.ts';
-import { bold, dim, oneLine } from '../terminal.ts';
+import { withUsers } from '../commands.ts';
+import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
+import { bold, dim, oneLine } from '../contract/terminal.ts';
 import { driftOf } from './drift.ts';
 import { readPluginLock } from './lock.ts';
 
@@ -23,7 +23,14 @@ const slowMs = 1000;
 export const run: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
   const list = await host.ask<PluginList>('plugins.list');
-  const findings = [...(await configFaults(host)), ...liveness(list), ...(await onDisk(list)), ...noPlugins(host), ...drifted(host)];
+  const findings = [
+    ...(await configFaults(host)),
+    ...liveness(list),
+    ...(await onDisk(list)),
+    ...noPlugins(host),
+    ...drifted(host),
+    ...(await commandsLeftOut(host)),
+  ];
   if (values.json) console.log(JSON.stringify(findings));
   else for (const finding of findings) console.log(line(finding));
   return findings.some(({ state }) => state === 'fail') ? exitCodes.failed : 0;
@@ -31,6 +38,11 @@ export const run: RunCommand = async (argv, host) => {
 
 const line = ({ state, plugin, text }: Finding) =>
   `${state === 'ok' ? dim(state.padEnd(4)) : bold(state.padEnd(4))}  ${plugin.padEnd(16)}  ${oneLine(text, 400)}`;
+
+async function commandsLeftOut(host: CommandHost): Promise<readonly Finding[]> {
+  const { warnings } = await withUsers(host.commands, host);
+  return warnings.map((text) => ({ state: 'warn', plugin: 'commands', text }));
+}
 
 /** The gateway may run on an older text than the file has now. */
 async function configFaults({ configFile, env, readConfig }: CommandHost): Promise<readonly Finding[]> {

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { isCoded, KernelError } from '../../../kernel/index.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../contract/terminal.ts';
 
 /** A plugin as it would be installed, in a folder of its own. Nothing of it has run. */
 export interface Draft extends AsyncDisposable {

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../../kernel/index.ts';
+import { type Fault, isPresent } from '../../faults/contract.ts';
 import type { LivePlugin, PluginDetail } from '../../plugins-admin/contract.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
-import { exitCodes } from '../exit.ts';
-import { bold, columns, dim, oneLine } from '../terminal.ts';
-import { type Setting, settingsAt } from './settings.ts';
+import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
+import { faultText } from '../fault-lines.ts';
+import { bold, columns, dim, oneLine } from '../contract/terminal.ts';
+import { defaultsOf, schemaOf } from './defaults.ts';
 import { oneName } from './one-name.ts';
+import { type Setting, settingsAt, valueAt } from './settings.ts';
 
 /** `instar plugins inspect NAME`: all that is known of one plugin. */
 export const run: RunCommand = async (argv, host) => {
@@ -17,16 +19,19 @@ export const run: RunCommand = async (argv, host) => {
     return [];
   });
   if (values.json) console.log(JSON.stringify({ ...detail, config }));
-  else console.log(detail.live ? show(detail.live, detail.generation, config) : `${bold(name)} is left out`);
+  else console.log(detail.live ? show(detail.live, detail, config) : `${bold(name)} is left out`);
   if (detail.leftOut) console.error(`instar: ${detail.leftOut.code}: ${oneLine(detail.leftOut.why, 400)}`);
   return detail.leftOut ? exitCodes.failed : 0;
 };
 
 async function configOf({ live }: PluginDetail, { configFile, env, readConfig }: CommandHost): Promise<readonly Setting[]> {
-  return live?.configAt ? settingsAt(live.configAt, await readConfig(configFile, env)) : [];
+  if (!live?.configAt) return [];
+  const [text, schema] = await Promise.all([readConfig(configFile, env), schemaOf(live)]);
+  const { configAt } = live;
+  return [...settingsAt(configAt, text), ...defaultsOf(schema, valueAt(configAt, text.values) ?? {}, configAt)];
 }
 
-function show(live: LivePlugin, generation: number, config: readonly Setting[]): string {
+function show(live: LivePlugin, { generation, faults }: PluginDetail, config: readonly Setting[]): string {
   const { plugin, description, instance, since, setupMs, source, needs, provides, hooks, leases, configAt } = live;
   const listed = (items: readonly string[]) => items.join(', ') || 'none';
   const facts = columns([
@@ -39,10 +44,21 @@ function show(live: LivePlugin, generation: number, config: readonly Setting[]):
     { label: 'leases', value: listed(leases) },
     { label: 'config', value: configText(configAt, config) },
   ]);
-  return `${bold(plugin)} ${dim(oneLine(description))}\n${facts}\n${columns(config.map(row))}`.trimEnd();
+  const [present, earlier] = [true, false].map((is) => faults.filter((fault) => isPresent(fault, since) === is));
+  const parts = [
+    `${bold(plugin)} ${dim(oneLine(description))}`,
+    facts,
+    ...(config.length ? [columns(config.map(row))] : []),
+    ...faultPart(bold('faults'), present),
+    ...faultPart(dim('before it was last made anew'), earlier),
+  ];
+  return parts.join('\n');
 }
 
-const configText = (at: string | undefined, { length }: readonly Setting[]) =>
-  at ? `${at}${length ? '' : ' (not set: everything has its default)'}` : 'none';
+const faultPart = (title: string, faults: readonly Fault[] = []) =>
+  faults.length ? [`${title}\n${faults.map((fault) => `  ${faultText(fault)}`).join('\n')}`] : [];
+
+const configText = (at: string | undefined, config: readonly Setting[]) =>
+  at ? `${at}${config.every(({ isDefault }) => isDefault) ? ' (not set)' : ''}` : 'none';
 
 const row = ({ path, value, place }: Setting) => ({ label: `  ${path}`, value: `${oneLine(JSON.stringify(value))}  ${dim(place)}` });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { KernelError } from '../../../kernel/index.ts';
-import { readText, replaceText } from './config-edit.ts';
+import { readText, replaceText } from '../config/files.ts';
 
 /** What was confirmed when a plugin was installed. */
 export interface Installed {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { KernelError, nearest } from '../../../kernel/index.ts';
 import type { Reloaded } from '../../plugins-admin/contract.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
-import { errorLine, exitCodes } from '../exit.ts';
+import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
+import { errorLine } from '../exit.ts';
 import { ownRoot } from '../own-names.ts';
 import { findGateway } from '../reach.ts';
-import { bold } from '../terminal.ts';
+import { bold } from '../contract/terminal.ts';
 import { oneName } from './one-name.ts';
 import { isKind, kinds, type Kind, scaffold } from './scaffold.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { bold, columns, dim, oneLine } from '../terminal.ts';
+import { bold, columns, dim, oneLine } from '../contract/terminal.ts';
 import type { ContentFile } from './contents.ts';
 import type { Draft } from './draft.ts';
 

@@ -4,15 +4,19 @@ import type { ConfigText } from '../contract.ts';
 export interface Setting {
   readonly path: string;
   readonly value: unknown;
-  /** `file:line:column`. */
+  /** `file:line:column`; of what the text does not set, `default`. */
   readonly place: string;
+  readonly isDefault?: true;
 }
 
 const isSecret = (key: string) => /key|token|secret|password/i.test(key);
 
+export const valueAt = (at: string, values: ConfigText['values']) =>
+  at.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], values);
+
 /** What the text says at a path, leaf by leaf, each with its place. Values whose name says that they are secret are hidden. */
 export function settingsAt(at: string, { values, place }: ConfigText): readonly Setting[] {
-  const top = at.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], values);
+  const top = valueAt(at, values);
   const leaves = (value: unknown, path: string, hidden: boolean): readonly Setting[] => {
     if (value === undefined) return [];
     const children = typeof value === 'object' && value !== null ? Object.entries(value) : [];

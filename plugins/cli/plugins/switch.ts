@@ -1,11 +1,13 @@
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isCoded, KernelError, nearest } from '../../../kernel/index.ts';
+import { KernelError, nearest } from '../../../kernel/index.ts';
 import type { PluginList } from '../../plugins-admin/contract.ts';
-import type { CommandHost } from '../contract.ts';
-import { errorLine, exitCodes } from '../exit.ts';
+import { swapIn } from '../config/change.ts';
+import { difference } from '../config/difference.ts';
+import { openConfig } from '../config/opened.ts';
+import { planSet } from '../config/plan.ts';
+import { exitCodes, type CommandHost } from '../contract.ts';
+import { errorLine } from '../exit.ts';
 import { reach } from '../reach.ts';
-import { readText, replaceText, withValue } from './config-edit.ts';
 import { switchedOff } from './list.ts';
 import { oneName } from './one-name.ts';
 
@@ -53,31 +55,12 @@ function refuse(name: string, { live, leftOut }: PluginList, off: readonly strin
   throw new KernelError('PLUGIN_REQUIRED', `plugin "${name}" is required: the gateway cannot run without it`);
 }
 
-async function writeSwitch(name: string, { home, configFile }: CommandHost, enabled: boolean, reload: () => Promise<void>) {
-  const file = configFile ?? join(home, 'instar.json5');
-  const before = readText(file);
-  const bom = before?.startsWith('\uFEFF') ? '\uFEFF' : '';
-  const after = bom + (await withValue(before?.slice(bom.length) ?? '{\n}\n', ['plugins', 'entries', name, 'enabled'], enabled));
-  replaceText(file, before, after);
-  console.log(await difference(file, before ?? '', after));
-  try {
-    await reload();
-  } catch (error) {
-    if (!isCoded(error)) throw error;
-    replaceText(file, after, before);
-    throw new KernelError(error.code, `${error.message}; ${file} is as it was before`, { cause: error });
-  }
-}
-
-/** The lines that are not as they were. */
-async function difference(file: string, before: string, after: string): Promise<string> {
-  const { diffLines } = await import('diff');
-  const parts = diffLines(before, after).filter(({ added, removed }) => added || removed);
-  const lines = parts.flatMap(({ added, value }) =>
-    value
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/)
-      .map((line) => `${added ? '+' : '-'} ${line}`),
-  );
-  return [file, ...lines].join('\n');
+/** The one edit of a config's text there is; here the plugins' own reload makes it live, which tells what a plugin became. */
+async function writeSwitch(name: string, host: CommandHost, enabled: boolean, reload: () => Promise<void>) {
+  const { tree, history, change } = openConfig(host);
+  const steps = ['plugins', 'entries', name, 'enabled'].map((key) => ({ key, isBare: false }));
+  const planned = change(planSet(tree, steps, enabled), `plugins ${enabled ? 'enable' : 'disable'} ${name}`);
+  console.log(await difference(planned.file, planned.before ?? '', planned.after ?? ''));
+  await swapIn(planned, reload);
+  history.record(planned);
 }

@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { KernelError } from '../../../kernel/index.ts';
 import type { PluginDetail } from '../../plugins-admin/contract.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
 import { oneName } from './one-name.ts';
 
 /** `instar plugins test NAME`: runs the plugin's own tests by Node's test runner; `instar` is this installation there. */

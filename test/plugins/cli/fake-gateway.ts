@@ -52,7 +52,7 @@ export function hostOf(home: string, urls: string[], token = 'right'): CommandHo
     commands: new Map(),
     takeLock: async () => undefined,
     readHolder: async () => ({ pid: process.pid, mode: 'gateway', started: '', url: urls.length > 1 ? urls.shift() : urls[0] }),
-    readConfig: async () => ({ values: {}, problems: [], place: (path) => path }),
+    readConfig: async () => ({ file: undefined, texts: new Map(), values: {}, problems: [], place: (path) => path }),
     boot: () => Promise.reject(new Error('nothing is booted here')),
     ask: () => Promise.reject(new Error('nobody is asked here')),
   };

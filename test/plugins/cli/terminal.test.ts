@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hanging } from '../../../plugins/cli/terminal.ts';
+import { hanging } from '../../../plugins/cli/contract/terminal.ts';
 
 test.each([
   ['what fits stays as it is', 'two  words', 40, 'two  words'],

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { askingView } from '../../../plugins/cli/asking.ts';
 import type { Client } from '../../../plugins/cli/client.ts';
-import { plain } from '../../../plugins/cli/terminal.ts';
+import { plain } from '../../../plugins/cli/contract/terminal.ts';
 import type { TurnView } from '../../../plugins/cli/turn.ts';
 import { turnView } from '../../../plugins/cli/view.ts';
 

@@ -7,6 +7,7 @@ import { errorLine } from '../../../../plugins/cli/exit.ts';
 import { bootOrLastGood } from '../../../../plugins/cli/last-good.ts';
 import { run } from '../../../../plugins/cli/plugins/command.ts';
 import { provisions } from '../../../../plugins/cli/provisions.ts';
+import { readConfig } from '../../../../plugins/cli/text/config-text.ts';
 import { start } from '../../../host/booted.ts';
 import { type Folder, folder } from '../../../host/folder.ts';
 import { type Ended, instar } from '../../../host/instar.ts';
@@ -23,7 +24,8 @@ async function call(home: Folder, configFile: string | undefined, argv: readonly
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void (said.out += `${line}\n`));
   const error = vi.spyOn(console, 'error').mockImplementation((line: string) => void (said.err += `${line}\n`));
   try {
-    const handed = { ...host, version: '1', home: home.path, env, configFile, boot, commands: new Map() };
+    const read: CommandHost['readConfig'] = async (...of) => readConfig(...of);
+    const handed = { ...host, version: '1', home: home.path, env, configFile, boot, commands: new Map(), readConfig: read };
     const code = await run(argv, { ...handed, ask: (method, params) => ask(handed, method, params) });
     return { code, ...said };
   } catch (cause) {
@@ -93,14 +95,17 @@ describe('with a running gateway', () => {
     const door = await plugins('inspect', 'gateway', '--json');
     expect(JSON.parse(door.out)).toMatchObject({
       live: { plugin: 'gateway', needs: ['host'], leases: [expect.stringMatching(/^tcp:127\.0\.0\.1:/)], setupMs: expect.any(Number) },
-      config: [{ path: 'gateway.auth.token', value: '[hidden]', place: `${home.at('instar.json5')}:3:22` }],
+      config: expect.arrayContaining([
+        { path: 'gateway.auth.token', value: '[hidden]', place: `${home.at('instar.json5')}:3:22` },
+        { path: 'gateway.port', value: 18789, place: 'default', isDefault: true },
+      ]),
     });
     expect(await plugins('inspect', 'my-dcie')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean "my-dice"?') });
   });
 
   test('disable and enable edit one value of the config, keep the rest, and are live', async () => {
     const disabled = await plugins('disable', 'my-dice');
-    expect(disabled.out).toContain("+   plugins: { entries: { 'my-dice': { enabled: false } } },\n");
+    expect(disabled.out).toContain("+  plugins: { entries: { 'my-dice': { enabled: false } } },\n");
     expect(disabled.out).toMatch(/my-dice is off in generation \d+/);
     const edited =
       "{\n  // mine\n  gateway: { auth: { token: 'a-long-secret' } },\n  plugins: { entries: { 'my-dice': { enabled: false } } },\n}\n";
@@ -168,7 +173,7 @@ test('where no gateway runs, list, inspect and doctor bring one; reload has noth
 test.each([
   [['lst'], 64, 'did you mean "list"?'],
   [['inspect'], 64, 'the name of a plugin is missing'],
-  [['reload', '--hard'], 64, "Unknown option '--hard'"],
+  [['reload', '--hard'], 64, 'a hard reload is of one plugin: name it'],
 ])('plugins %j exits with %i: %s', async (args, code, err) => {
   await using home = await folder();
   expect(await instar(home.path, ['plugins', ...args]).ended).toMatchObject({ code, err: expect.stringContaining(err) });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { settingsAt } from '../../../../plugins/cli/plugins/settings.ts';
 
-const at = (path: string, values: Record<string, unknown>) => settingsAt(path, { values, problems: [], place: (where) => `f:${where}` });
+const at = (path: string, values: Record<string, unknown>) =>
+  settingsAt(path, { file: 'f', texts: new Map(), values, problems: [], place: (where) => `f:${where}` });
 
 test('what the text sets is told leaf by leaf, with its place', () => {
   expect(at('a', { a: { b: 1, list: [{ c: 'x' }], 'odd key': {} }, z: 1 })).toEqual([
