@@ -1,4 +1,4 @@
-import { asValue } from 'awilix';
+import { asValue } from 'awilix/browser';
 import { KernelError } from './error.ts';
 import type { Generation } from './generation.ts';
 import type { CallRequest, LeftOut, Offer, PromptSection, Subject, ToolResult } from './points.ts';

@@ -51,13 +51,15 @@ const plain = new Set(['type', 'properties', 'additionalProperties', 'default', 
 
 /** The usual case at a start, where most plugins have no config: only defaults are to do. False where a validator must tell. */
 function fillEmpty(schema: JsonSchema, value: unknown): boolean {
+  if (Array.isArray(value) && value.length === 0) return schema['type'] === 'array' && schema['minItems'] === undefined;
   if (schema['type'] !== 'object' || Object.keys(schema).some((keyword) => !plain.has(keyword))) return false;
   if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) return false;
   return Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>).every(([key, property]) => {
     const usual: unknown = structuredClone(property['default']);
     if (usual === undefined) return true;
     Object.assign(value, { [key]: usual });
-    return Object(usual) !== usual || (Array.isArray(usual) && usual.length === 0) || fillEmpty(property, usual);
+    const isFlat = Object(usual) !== usual || (Array.isArray(usual) && usual.every((one) => Object(one) !== one));
+    return isFlat || fillEmpty(property, usual);
   });
 }
 

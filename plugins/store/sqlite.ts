@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Cell, Store, Tx } from './contract.ts';
@@ -110,6 +111,8 @@ export function openStore(file: string, log: Log): Store & AsyncDisposable {
 
 function connect(file: string): DatabaseSync {
   try {
+    closeSync(openSync(file, 'a', 0o600)); // what SQLite puts beside it takes its mode
+    chmodSync(file, 0o600); // it holds keys and conversations
     const db = new DatabaseSync(file);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON');
     db.exec(versionsTable);

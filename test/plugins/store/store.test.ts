@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -166,4 +166,14 @@ test('nothing hears of success before the commit, and a failing commit rejects a
   expect(await kept()).toEqual([]);
   await store.tx((t) => t.run('INSERT INTO t VALUES (3, NULL)'));
   expect(await kept()).toEqual([3]);
+});
+
+test('nobody else’s eyes: the database and what SQLite puts beside it, also where an older one was open to all', async () => {
+  await using f = await folder();
+  await writeFile(f.file, '', { mode: 0o644 });
+  await using store = f.open();
+  await store.migrate('t', [create]);
+  const modeOf = async (name: string) => ((await stat(join(f.path, name))).mode & 0o777).toString(8);
+  const modes = Promise.all((await readdir(f.path)).toSorted().map(async (name) => [name, await modeOf(name)]));
+  expect(await modes).toEqual(['state.db', 'state.db-shm', 'state.db-wal'].map((name) => [name, '600']));
 });
