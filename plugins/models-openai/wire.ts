@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Content } from '../../kernel/index.ts';
 import type { ModelRequest, ToolSpec } from '../models/contract.ts';
 import type { AssistantMessage, Message, ToolResultMessage } from '../sessions/contract.ts';
+import { whole } from '../sessions/contract/content.ts';
+import { portable } from '../sessions/contract/portable.ts';
 import { quirksOf, type Quirks } from './quirks.ts';
 
 /**
@@ -18,7 +20,7 @@ export function bodyOf(request: ModelRequest): Buffer {
   if (quirks.effort) head += effortOf(request.thinking);
   if (quirks.cacheKey && request.sessionId) head += `,"prompt_cache_key":${JSON.stringify(request.sessionId)}`;
   head += ',"messages":[';
-  if (request.system) head += JSON.stringify({ role: 'system', content: request.system });
+  if (request.system) head += JSON.stringify({ role: 'system', content: whole(request.system) });
   const { bytes, pixels } = messagesOf(request, quirks);
   const size = head.length + bytes.reduce((sum, each) => sum + each.length, 0) - pixels;
   const parts = [Buffer.from(head), ...bytes, Buffer.from(`],"${quirks.maxTokensField}":${room(request, size)}}`)];
@@ -66,6 +68,9 @@ interface Wired {
 
 const wired = new WeakMap<Message, Wired>();
 
+/** OpenAI refuses longer ids; those of its own responses protocol are. */
+const ids = { longest: 40 };
+
 function messagesOf({ messages }: ModelRequest, quirks: Quirks): { readonly bytes: readonly Buffer[]; readonly pixels: number } {
   const flavour = Number(quirks.images) + 2 * Number(quirks.thinkingBack) + 4 * Number(quirks.shortIds);
   const parts: Buffer[] = [];
@@ -75,7 +80,7 @@ function messagesOf({ messages }: ModelRequest, quirks: Quirks): { readonly byte
     if (images.length > 0) parts.push(Buffer.from(`,{"role":"user","content":[${images.join(',')}]}`));
     images = [];
   };
-  for (const message of messages) {
+  for (const message of portable(messages, ids)) {
     if (message.role !== 'toolResult') flush();
     const known = wired.get(message);
     const wire = known?.flavour === flavour ? known : wireOf(message, quirks, flavour);
@@ -122,7 +127,7 @@ const textOf = (content: readonly Content[]) =>
 
 /** Empty where a failed reply left nothing: an empty message is refused. */
 function assistantJson({ content }: AssistantMessage, quirks: Quirks): string {
-  const texts = content.flatMap((each) => (each.type === 'text' ? each.text : []));
+  const texts = content.flatMap((each) => (each.type === 'text' && each.text.trim() ? each.text : []));
   const calls = content.flatMap((each) =>
     each.type === 'toolCall'
       ? { id: idOf(each.id, quirks), type: 'function', function: { name: each.name, arguments: JSON.stringify(each.arguments) } }

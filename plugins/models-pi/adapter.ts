@@ -3,6 +3,8 @@ import { messageOf } from '../../kernel/index.ts';
 import { attemptOf, type Attempt, type Model, type ModelAdapter, type ModelEvent, type ModelRequest } from '../models/contract.ts';
 import { partsOf, piContext, piModel, usageOf, type Peculiar } from './conversation.ts';
 import { failureOf, witnessed, type Witness } from './failure.ts';
+import { withThoughtSignatures } from './google.ts';
+import { mayThink } from './messages.ts';
 import { loadNormalizer, type Protocol } from './protocols.ts';
 
 const levels = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -22,7 +24,7 @@ export function piAdapter(protocol: Protocol, userAgent: string): ModelAdapter {
         for await (const event of stream) tell(event, on);
         const reply = await stream.result();
         const { stopReason, errorMessage = stopReason, rawStopReason } = reply;
-        const parts = { content: partsOf(reply), usage: usageOf(reply) };
+        const parts = { content: partsOf(reply, request.messages), usage: usageOf(reply) };
         if (stopReason === 'stop' || stopReason === 'length' || stopReason === 'toolUse') {
           return attemptOf(request.model, { ...parts, stopReason });
         }
@@ -52,13 +54,14 @@ async function loadLibrary(protocol: Protocol) {
 /** No retries in here: a failed attempt is the caller's to repeat, on this model or another. */
 function optionsOf(request: ModelRequest, userAgent: string, witness: Witness): SimpleStreamOptions {
   const { apiKey, signal, temperature, maxTokens, sessionId } = request;
-  const reasoning = levels.find((level) => level === request.thinking);
+  const reasoning = levels.find((level) => level === request.thinking && mayThink(request.model, request.messages));
   return {
     // A server of one's own may want none; the SDKs insist on some.
     apiKey: apiKey ?? 'none',
     signal,
     maxRetries: 0,
     fetch: witnessed(witness),
+    ...(request.model.api === 'google-generative-ai' && { onPayload: withThoughtSignatures }),
     identity: { userAgent: { custom: userAgent }, attribution: null },
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),

@@ -1,7 +1,9 @@
 import type { AssistantMessage as PiAssistant, Context, Model as PiModel } from '@earendil-works/pi-ai';
 import type { Model, ModelRequest } from '../models/contract.ts';
 import { invalidArguments } from '../models/contract.ts';
-import type { AssistantPart, Usage } from '../sessions/contract.ts';
+import type { AssistantPart, Message, Usage } from '../sessions/contract.ts';
+import { whole } from '../sessions/contract/content.ts';
+import { conversationFor } from './messages.ts';
 
 /** What a maker's own catalog adds to a model: quirks that no protocol tells. */
 export interface Peculiar {
@@ -38,20 +40,35 @@ const baseUrlOf = ({ api, baseUrl }: Model) =>
 export function piContext({ system, messages, tools, model }: ModelRequest): Context {
   const offered = model.compat?.supportsTools === false ? [] : tools;
   return {
-    ...(system && { systemPrompt: system }),
-    messages: messages as unknown as Context['messages'],
+    ...(system && { systemPrompt: whole(system) }),
+    messages: conversationFor(model, messages) as unknown as Context['messages'],
     tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
   };
 }
 
-/** Parts are kept as they are: pi finds signatures and ids in them again when the conversation goes on. */
-export function partsOf(message: PiAssistant): readonly AssistantPart[] {
+/**
+ * Parts are kept as they are: pi finds signatures and ids in them again when the conversation goes on. Only an id that is
+ * another call's already becomes another.
+ */
+export function partsOf(message: PiAssistant, before: readonly Message[]): readonly AssistantPart[] {
+  const taken = new Set(before.flatMap((one) => (one.role === 'toolResult' ? one.toolCallId : [])));
   return message.content.map((part) => {
-    if (part.type !== 'toolCall' || part.argumentsError === undefined) return part;
-    const { argumentsError, ...call } = part;
+    if (part.type !== 'toolCall') return part;
+    const { argumentsError, ...call } = { ...part, id: freeId(part.id, taken) };
+    taken.add(call.id);
+    if (argumentsError === undefined) return call;
     const [, raw = argumentsError] = argumentsError.split('Received arguments:\n', 2);
     return { ...call, arguments: invalidArguments(raw) };
   });
+}
+
+/** OpenAI's ids are `<call>|<item>`: the call's is the one that names it. */
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  const [head = '', ...item] = id.split('|');
+  const ids = (n: number) => [n ? `${head}-${n}` : head, ...item].join('|');
+  let n = 0;
+  while (taken.has(ids(n)) || ids(n) === '') n++;
+  return ids(n);
 }
 
 export function usageOf({ usage }: PiAssistant): Usage {

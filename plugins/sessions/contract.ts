@@ -90,6 +90,8 @@ export interface Entry {
   readonly itemId?: string;
   readonly runId?: string;
   readonly provenance?: Provenance;
+  /** The item whose turn took this one in: collected with it, or steered into it. */
+  readonly joins?: string;
 }
 
 export interface SessionRecord {
@@ -102,13 +104,39 @@ export interface SessionRecord {
   readonly ephemeral: boolean;
 }
 
+/** A line that says: from here on the summary stands for all that a model was shown before `firstKeptEntryId`. */
+export interface CompactionRecord {
+  readonly type: 'compaction';
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly timestamp: string;
+  readonly summary: string;
+  readonly firstKeptEntryId: string;
+  /** About how many the request had. */
+  readonly tokensBefore: number;
+}
+
+/** How the message begins that a model is shown in place of what was compacted. */
+export const summaryLead = 'The conversation so far was summarised to save room. Summary:';
+export const isSummary = (text: string): boolean => text.startsWith(summaryLead);
+
+/** What a model is shown, with the record that it comes from. */
+export interface ShownMessage {
+  readonly entryId: string;
+  readonly message: Message;
+}
+
 /** The one writer of a session's file: append only; the view in memory grows with what is appended. */
 export interface Transcript {
   readonly sessionId: string;
   readonly file: string;
   readonly entries: readonly Entry[];
   /** Returns once the line is in the file (process death does not lose it). `id` where the entry was announced before. */
-  append(message: Message, facts?: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>>): Promise<Entry>;
+  append(message: Message, facts?: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance' | 'joins'>>): Promise<Entry>;
+  /** What `history` is made of, before pairing is proven. */
+  shown(): readonly ShownMessage[];
+  /** From now on the history begins with the summary. Nothing that is in the file is touched. */
+  compact(facts: Pick<CompactionRecord, 'summary' | 'firstKeptEntryId' | 'tokensBefore'>): Promise<CompactionRecord>;
   /** History fit for a model request: pairing proven, repairs made and written visibly. */
   history(): Promise<readonly Message[]>;
 }

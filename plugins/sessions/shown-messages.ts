@@ -1,4 +1,4 @@
-import { isMessage, type Message, type UserMessage } from './contract.ts';
+import { isMessage, type Message, type ShownMessage, summaryLead, type UserMessage } from './contract.ts';
 
 /** A record on the branch that is in use, of whatever kind. */
 export interface BranchRecord {
@@ -15,15 +15,19 @@ export interface BranchRecord {
  * What of a branch is put before a model. A compaction's summary stands for all that lies before its first kept record;
  * of several, the last counts. A branch that was left speaks by its summary, an extension's message as a user's.
  */
-export function shownMessages(branch: readonly BranchRecord[]): readonly Message[] {
+export function shownRecords(branch: readonly BranchRecord[]): readonly ShownMessage[] {
   const at = branch.findLastIndex(({ type, summary }) => type === 'compaction' && typeof summary === 'string');
   const compaction = branch[at];
-  if (!compaction) return branch.flatMap(messagesOf);
+  if (!compaction) return branch.flatMap(shownOf);
   const first = branch.findIndex(({ id }) => id === compaction.firstKeptEntryId);
   const kept = first < 0 ? [] : branch.slice(first, at);
-  const summary = said(compaction, wrapped('The conversation so far was summarised to save room. Summary:', compaction.summary));
-  return [summary, ...[...kept, ...branch.slice(at + 1)].flatMap(messagesOf)];
+  const summary = said(compaction, wrapped(summaryLead, compaction.summary));
+  return [{ entryId: compaction.id, message: summary }, ...[...kept, ...branch.slice(at + 1)].flatMap(shownOf)];
 }
+
+export const shownMessages = (branch: readonly BranchRecord[]): readonly Message[] => shownRecords(branch).map(({ message }) => message);
+
+const shownOf = (record: BranchRecord): readonly ShownMessage[] => messagesOf(record).map((message) => ({ entryId: record.id, message }));
 
 function messagesOf(record: BranchRecord): readonly Message[] {
   const { type, message, summary, content } = record;

@@ -1,19 +1,20 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError, messageOf, type Log } from '../../kernel/index.ts';
-import type { Entry, Message } from './contract.ts';
+import type { CompactionRecord, Entry } from './contract.ts';
+import type { BranchRecord } from './shown-messages.ts';
 import { readRecords } from './transcript-records.ts';
 
 /** Lines of a transcript as they stand in its file. Synchronous: a line is a few hundred bytes and order is everything. */
 export interface TranscriptFile {
   readonly entries: readonly Entry[];
-  /** What a model is shown of what was in the file when it was opened. */
-  readonly shown: readonly Message[];
+  /** The records in use, of whatever kind, from the first on. */
+  readonly branch: readonly BranchRecord[];
   /** Ids that are taken, of records of whatever kind. */
   readonly ids: ReadonlySet<string>;
   /** What the next entry hangs on. */
   readonly tip: string | null;
-  append(entry: Entry): void;
+  append(record: Entry | CompactionRecord): void;
   /** From now on nothing is written: a turn that still runs must not bring back what was deleted. */
   remove(): void;
 }
@@ -21,7 +22,7 @@ export interface TranscriptFile {
 /** Reads a transcript once. A torn last line (a crash while writing) is cut off, kept beside the file and reported. */
 export function openTranscriptFile(file: string, header: Readonly<Record<string, unknown>>, log: Log): TranscriptFile {
   const bytes = mended(file, read(file), log);
-  const { entries, shown, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
+  const { entries, branch, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
   let [size, tip, isRemoved] = [bytes.length, last, false];
 
   function write(text: string) {
@@ -36,18 +37,19 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
 
   return {
     entries,
-    shown,
+    branch,
     ids,
     get tip() {
       return tip;
     },
-    append(entry) {
-      const line = `${JSON.stringify(entry)}\n`;
+    append(record) {
+      const line = `${JSON.stringify(record)}\n`;
       if (!isRemoved && size === 0) makeFolder(file);
       if (!isRemoved) write(size > 0 ? line : `${JSON.stringify(header)}\n${line}`);
-      entries.push(entry);
-      ids.add(entry.id);
-      tip = entry.id;
+      branch.push(record);
+      if (record.type === 'message') entries.push(record);
+      ids.add(record.id);
+      tip = record.id;
     },
     remove() {
       isRemoved = true;

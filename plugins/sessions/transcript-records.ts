@@ -1,6 +1,6 @@
 import type { Log } from '../../kernel/index.ts';
-import { type Entry, isMessage, type Message } from './contract.ts';
-import { type BranchRecord, shownMessages } from './shown-messages.ts';
+import { type Entry, isMessage } from './contract.ts';
+import type { BranchRecord } from './shown-messages.ts';
 
 /** A line of a transcript: ours, or of the described system, which knows more kinds (compactions, model changes, labels). */
 interface TranscriptRecord extends BranchRecord {
@@ -10,8 +10,8 @@ interface TranscriptRecord extends BranchRecord {
 /** What a transcript's text says. */
 export interface Read {
   readonly entries: Entry[];
-  /** What a model is shown of them, and of records of other kinds. */
-  readonly shown: readonly Message[];
+  /** The records in use, of whatever kind, from the first on. */
+  readonly branch: BranchRecord[];
   readonly ids: Set<string>;
   /** The id of the last record, of whatever kind: what comes next hangs on it. */
   readonly tip: string | null;
@@ -23,7 +23,7 @@ export function readRecords(text: string, file: string, log: Log): Read {
   const branch = branchOf(records);
   const entries = branch.filter((record) => record.type === 'message' && isMessage(record.message));
   const ids = new Set(records.map(({ id }) => id));
-  return { entries: entries as unknown as Entry[], shown: shownMessages(branch), ids, tip: records.at(-1)?.id ?? null };
+  return { entries: entries as unknown as Entry[], branch, ids, tip: records.at(-1)?.id ?? null };
 }
 
 function recordOf(line: string, number: number, file: string, log: Log): readonly TranscriptRecord[] {
@@ -42,7 +42,7 @@ function recordOf(line: string, number: number, file: string, log: Log): readonl
  * The way from the last record back to the first: the described system leaves abandoned branches in the file. A parent
  * that is not to be found (its line broke) is taken to be the line before.
  */
-function branchOf(records: readonly TranscriptRecord[]): readonly TranscriptRecord[] {
+function branchOf(records: readonly TranscriptRecord[]): TranscriptRecord[] {
   const places = new Map(records.map(({ id }, place) => [id, place]));
   const branch: TranscriptRecord[] = [];
   for (let place = records.length - 1; place >= 0; ) {

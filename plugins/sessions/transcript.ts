@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../kernel/index.ts';
-import { type Entry, type Message, newEntryId, type Transcript } from './contract.ts';
+import { type CompactionRecord, type Entry, type Message, newEntryId, type ShownMessage, type Transcript } from './contract.ts';
 import { missingResult, openCalls, validHistory } from './repair.ts';
+import { shownRecords } from './shown-messages.ts';
 import { openTranscriptFile } from './transcript-file.ts';
 
 export interface TranscriptFacts {
@@ -20,13 +21,18 @@ export interface OwnTranscript extends Transcript {
 export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): OwnTranscript {
   const header = { type: 'session', version: 3, id: sessionId, timestamp: new Date().toISOString(), cwd: workspace };
   const lines = openTranscriptFile(file, header, log);
-  const messages = [...lines.shown];
+  let shown: ShownMessage[] = [...shownRecords(lines.branch)];
+  let messages = shown.map(({ message }) => message);
 
-  async function append(message: Message, facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance'>> = {}): Promise<Entry> {
+  async function append(
+    message: Message,
+    facts: Partial<Pick<Entry, 'id' | 'itemId' | 'runId' | 'provenance' | 'joins'>> = {},
+  ): Promise<Entry> {
     const id = freeId(lines.ids, facts.id);
     const timestamp = new Date(message.timestamp).toISOString();
     const entry: Entry = { type: 'message', ...facts, id, parentId: lines.tip, timestamp, message };
     lines.append(entry);
+    shown.push({ entryId: id, message });
     messages.push(message);
     return entry;
   }
@@ -43,10 +49,22 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
     return [...settled, ...validHistory(messages.slice(upTo))];
   }
 
+  async function compact(facts: Pick<CompactionRecord, 'summary' | 'firstKeptEntryId' | 'tokensBefore'>): Promise<CompactionRecord> {
+    const [id, timestamp] = [freeId(lines.ids), new Date().toISOString()];
+    const record: CompactionRecord = { type: 'compaction', id, parentId: lines.tip, timestamp, ...facts };
+    lines.append(record);
+    shown = [...shownRecords(lines.branch)];
+    messages = shown.map(({ message }) => message);
+    [settled, upTo] = [[], 0];
+    return record;
+  }
+
   return {
     sessionId,
     file,
     append,
+    compact,
+    shown: () => [...shown],
     entries: lines.entries,
     remove: () => lines.remove(),
     async history() {

@@ -1,6 +1,6 @@
-import { type Content, service, type Run, type Runtime, waterfall } from '../../kernel/index.ts';
-import type { InboxItem } from '../inbox/contract.ts';
-import type { Model } from '../models/contract.ts';
+import { bail, type Content, service, type Run, type Runtime, waterfall } from '../../kernel/index.ts';
+import type { Claim, InboxItem } from '../inbox/contract.ts';
+import type { Model, ModelFailure, ToolSpec } from '../models/contract.ts';
 import type { AssistantMessage, Message, Provenance, Usage } from '../sessions/contract.ts';
 import type { Payload } from '../outbox/contract.ts';
 
@@ -15,6 +15,8 @@ export interface Turn {
   /** Absolute. */
   readonly workspace: string;
   readonly model: Model;
+  /** It was asked for by name: no other may answer in its place without a word. */
+  readonly modelAsked?: boolean;
 }
 export const Turn = service<Turn>('turn');
 
@@ -25,6 +27,8 @@ export interface Incoming {
   readonly provenance: Provenance;
   /** Why it is refused: what its sender is told in place of an answer. */
   readonly refused?: string;
+  /** It was a command and was obeyed: what its sender is told. No turn begins, no transcript has it. */
+  readonly answered?: string;
 }
 
 /**
@@ -42,6 +46,8 @@ export interface TurnInput {
   /** Every message the turn makes is appended here before it goes on. `id` names what was announced as `message_start`. */
   readonly append: (message: Message, id?: string) => Promise<void>;
   readonly emit: (type: string, data: Readonly<Record<string, unknown>>) => void;
+  /** Asked after each round of tools: messages that join the turn now (SPEC 6.3). They are in the transcript already. */
+  readonly steered: () => Promise<readonly Message[]>;
 }
 
 export interface TurnOutcome {
@@ -49,15 +55,73 @@ export interface TurnOutcome {
   readonly usage: Usage;
   readonly stopReason: string;
   /** `status` where an HTTP answer of the model's side told it. */
-  readonly error?: { readonly code: string; readonly message: string; readonly status?: number };
+  readonly error?: { readonly code: string; readonly message: string; readonly status?: number; readonly reason?: string };
   readonly final?: AssistantMessage;
+  /** What a stop or a deadline ended, and what it could not end in time. */
+  readonly ended?: readonly Ended[];
+  /** Where a tool sent something, or added a cron job. */
+  readonly messaging?: Messaging;
 }
+
+/**
+ * What a tool sent to somebody itself, told in its result's `details.sent` (one or a list), so that the reply does not
+ * repeat it. A tool that adds cron jobs tells how many in `details.cronAdds`.
+ */
+export interface Sent {
+  /** A route (`telegram:42`) or a session's key. */
+  readonly target: string;
+  readonly texts?: readonly string[];
+  readonly mediaUrls?: readonly string[];
+}
+
+/** SPEC 6.2: in the answer's `meta` and in `agent_end`. */
+export interface Messaging {
+  readonly didSendViaMessagingTool: boolean;
+  readonly messagingToolSentTexts: readonly string[];
+  readonly messagingToolSentMediaUrls: readonly string[];
+  readonly messagingToolSentTargets: readonly string[];
+  readonly successfulCronAdds: number;
+}
+
+/** Something that was at work for a turn when it was told to stop. `left`: it did not stop in time, and may still be at work. */
+export interface Ended {
+  readonly kind: 'model' | 'tool' | 'child' | (string & {});
+  readonly id: string;
+  readonly name: string;
+  readonly how: 'ended' | 'left';
+  readonly why: 'stop' | 'deadline';
+}
+
+/**
+ * Asked at the moment a turn is stopped, not when it ends by itself (SPEC 6.4): whoever runs something in a turn's name
+ * beside its tools (children) ends it, and adds what it was. `run.get(Turn)` tells whose it is. What takes longer than
+ * four seconds is not waited for.
+ */
+export const TurnStopped = waterfall<readonly Ended[]>('turn.stopped');
+
+/** A request of a turn that may be, or was, too long for its model. `run.get(Turn)` tells whose. */
+export interface CompactAsk {
+  /** `budget`: before it is sent. `overflow`: it was refused, with this `failure`. */
+  readonly trigger: 'budget' | 'overflow';
+  readonly failure?: ModelFailure;
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+}
+
+/** The messages to send instead (the very same: it could not be done), and what it took; or why it cannot be sent at all. */
+export type Compacted = { readonly usage?: Usage } & ({ readonly messages: readonly Message[] } | { readonly failure: ModelFailure });
+
+/** Asked before each request of a turn, and after one that was too long. Without an answer the request stays as it is. */
+export const CompactTurn = bail<CompactAsk, Compacted>('turn.compact');
 
 export type TurnRuntime = Runtime<TurnInput, TurnOutcome>;
 
 /** Runs one claimed item to its end. Provided by `turns`, called by the lanes of `inbox`. */
 export interface Turns {
-  take(item: InboxItem, run: Run): Promise<void>;
+  take(item: InboxItem, run: Run, claim: Claim): Promise<void>;
+  /** Ends items that no turn answers, such as refused ones: rows, event and answer are those of any other end. */
+  end(items: readonly InboxItem[], outcome: TurnOutcome, run: Run): Promise<void>;
 }
 export const Turns = service<Turns>('turns');
 

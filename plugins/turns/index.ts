@@ -1,5 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts';
 import { Turns } from './contract.ts';
+import { endItems } from './ending.ts';
 import { takeItem } from './take.ts';
 
 export default definePlugin({
@@ -8,6 +9,9 @@ export default definePlugin({
   required: true,
   provides: [Turns],
   setup(ctx) {
-    ctx.provide(Turns, { take: (item, run) => takeItem(item, run, ctx.log) });
+    ctx.provide(Turns, {
+      take: (item, run, claim) => takeItem(item, run, ctx.log, claim),
+      end: async (items, outcome, run) => void (await (await endItems(items, outcome, run)).deliver()),
+    });
   },
 });

@@ -2,25 +2,46 @@ import { KernelError } from '../../kernel/index.ts';
 import type { InboxItem } from '../inbox/contract.ts';
 import type { AssistantMessage, Entry, Transcript } from '../sessions/contract.ts';
 import { payloadsOf, type TurnOutcome } from './contract.ts';
+import { told } from './sent.ts';
 
 /** A turn that took the process down this often is not the one to try again. */
 const maxAttempts = 5;
+
+export interface Written {
+  /** How many messages of the item's own. */
+  readonly input: number;
+  /** Items that had joined its turn. */
+  readonly joined: readonly string[];
+  /** Where only the delivery was missing. */
+  readonly outcome?: TurnOutcome;
+}
 
 /**
  * What a transcript says of an item that a crash interrupted: how many of its input's messages are written already, and
  * its outcome where only the delivery was missing. An item that can go on nowhere is refused.
  */
-export function writtenBefore({ entries }: Transcript, item: InboxItem): { readonly input: number; readonly outcome?: TurnOutcome } {
+export function writtenBefore({ entries }: Transcript, item: InboxItem): Written {
   const own = entries.filter(({ itemId }) => itemId === item.itemId);
   const input = own.length;
-  if (input < inputLength(item)) return { input };
+  if (input < inputLength(item)) return { input, joined: [] };
   const after = entries.slice(entries.indexOf(own.at(-1) as Entry) + 1);
-  const next = after.findIndex(({ itemId }) => itemId !== undefined);
-  const outcome = outcomeOf(after.slice(0, next < 0 ? after.length : next).at(-1));
-  if (outcome) return { input, outcome };
+  const next = after.findIndex(({ itemId, joins }) => itemId !== undefined && joins !== item.itemId);
+  const turn = after.slice(0, next < 0 ? after.length : next);
+  const joined = turn.flatMap(({ itemId }) => itemId ?? []);
+  const outcome = outcomeOf(turn.at(-1));
+  if (outcome)
+    return {
+      input,
+      joined,
+      outcome: told(
+        outcome,
+        turn.map(({ message }) => message),
+        item,
+      ),
+    };
   if (next >= 0) throw interrupted('later messages followed');
   if (item.attempt > maxAttempts) throw interrupted(`the process ended in each of ${maxAttempts} attempts`);
-  return { input };
+  return { input, joined };
 }
 
 /** An item's input: the history that it brings, and the message itself. */

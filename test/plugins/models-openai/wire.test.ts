@@ -79,7 +79,14 @@ test.each<[string, readonly Message[], readonly object[]]>([
       { role: 'user', content: 'b' },
     ],
   ],
-  ['a reply of thinking alone is left out', [assistant({ type: 'thinking', thinking: 'x' })], []],
+  [
+    'a reply of thinking alone is left out',
+    [user('a'), assistant({ type: 'thinking', thinking: 'x' }), user('b')],
+    [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: 'b' },
+    ],
+  ],
   [
     'text in parts is one text',
     [
@@ -95,14 +102,23 @@ test.each<[string, readonly Message[], readonly object[]]>([
     [user([{ type: 'text', text: 'a' }, image])],
     [{ role: 'user', content: 'a\n(an image, which this model cannot see)' }],
   ],
-  ['an empty result says so', [result('c', [])], [{ role: 'tool', tool_call_id: 'c', content: '(no output)' }]],
-  ['nothing at all is an empty list', [], []],
+  [
+    'an empty result says so',
+    [user('a'), assistant(call('c')), result('c', [])],
+    [
+      { role: 'user', content: 'a' },
+      expect.objectContaining({ role: 'assistant' }),
+      { role: 'tool', tool_call_id: 'c', content: '(no output)' },
+    ],
+  ],
+  ['where nobody said anything, something is asked: no server takes an empty list', [], [{ role: 'user', content: '(go on)' }]],
 ])('%s', (_, messages, expected) => {
   expect(sent({ messages }).messages).toEqual(expected);
 });
 
 test('images of tool results follow the last result of their round', () => {
   const messages = [
+    user('look'),
     assistant(call('c1'), call('c2')),
     result('c1', [image]),
     result('c2', [{ type: 'text', text: 'B' }, image]),
@@ -113,6 +129,7 @@ test('images of tool results follow the last result of their round', () => {
     Array.isArray(content) ? content.length : content,
   ]);
   expect(roles).toEqual([
+    ['user', 'look'],
     ['assistant', null],
     ['tool', '(the image follows)'],
     ['tool', 'B'],
@@ -189,9 +206,13 @@ test('SPEC 7.5: a model without tools is offered none', () => {
 });
 
 test('DeepSeek gets its thinking back, Mistral ids of nine characters', () => {
-  const messages = [assistant({ type: 'thinking', thinking: 'hm' }, call('call_0123456789abcdef')), result('call_0123456789abcdef', [])];
-  expect(sent({ messages }, {}, 'https://api.deepseek.com').messages[0]).toMatchObject({ reasoning_content: 'hm' });
-  const [asked, answered] = sent({ messages }, {}, 'https://api.mistral.ai/v1').messages;
+  const messages = [
+    user('a'),
+    assistant({ type: 'thinking', thinking: 'hm' }, call('call_0123456789abcdef')),
+    result('call_0123456789abcdef', []),
+  ];
+  expect(sent({ messages }, {}, 'https://api.deepseek.com').messages[1]).toMatchObject({ reasoning_content: 'hm' });
+  const [, asked, answered] = sent({ messages }, {}, 'https://api.mistral.ai/v1').messages;
   const [{ id }] = asked!['tool_calls'] as [{ id: string }];
   expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
   expect(answered!['tool_call_id']).toBe(id);

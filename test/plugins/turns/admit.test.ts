@@ -6,9 +6,9 @@ import { plugin } from '../../support/kernel.ts';
 
 const said = ({ content }: Incoming) => (typeof content === 'string' ? content : '');
 
-/** Hides `secret`, refuses `forbidden`; each tap is told of what the one before left. */
+/** Hides `hunter2`, refuses `forbidden`; each tap is told of what the one before left. */
 const filters = [
-  plugin('hides', (ctx) => ctx.tap(AdmitMessage, (message) => ({ ...message, content: said(message).replace('secret', '[hidden]') }))),
+  plugin('hides', (ctx) => ctx.tap(AdmitMessage, (message) => ({ ...message, content: said(message).replace('hunter2', '[hidden]') }))),
   plugin('refuses', (ctx) =>
     ctx.tap(AdmitMessage, (message, { subject }) =>
       said(message).includes('forbidden') ? { ...message, refused: `not from ${subject.sender} of ${subject.agent}` } : message,
@@ -31,10 +31,10 @@ async function scene() {
 
 test('a rewritten message is all that transcript, title and model see', async () => {
   await using s = await scene();
-  await s.channel.ask('the secret is out');
+  await s.channel.ask('the hunter2 is out');
   const seen = JSON.stringify([s.model.requests, await s.session('agent:main:main')]);
   expect(seen).toContain('the [hidden] is out');
-  expect(seen).not.toContain('secret');
+  expect(seen).not.toContain('hunter2');
 });
 
 test('a refused message reaches no model and no transcript, and its sender is told why', async () => {
@@ -49,7 +49,7 @@ test('a refused message reaches no model and no transcript, and its sender is to
 test('a history that a stateless client brings is no way around', async () => {
   await using s = await scene();
   const past = (content: string) => ({ role: 'user', content, timestamp: 1 }) as const;
-  await s.channel.ask('go on', { ephemeral: true, sessionKey: 'http:1', history: [past('a secret'), past('forbidden')] });
+  await s.channel.ask('go on', { ephemeral: true, sessionKey: 'http:1', history: [past('a hunter2'), past('forbidden')] });
   const told = s.model.requests[0]?.messages.map(({ content }) => content);
   expect(told).toEqual(['a [hidden]', '[a message that was refused: not from owner of main]', expect.stringContaining('go on')]);
 });

@@ -18,12 +18,12 @@ const calling = (stopReason: AssistantMessage['stopReason']) =>
 const result: Message = { role: 'toolResult', toolCallId: 'c', toolName: 'exec', content: [], isError: false, timestamp: 1 };
 
 const item = (more: Partial<InboxItem> = {}) => ({ itemId: 'mine', attempt: 2, content: 'x', ...more }) as InboxItem;
-/** `mine` and `other` are inputs of items; the rest follows them. */
-const transcript = (...messages: readonly (Message | 'mine' | 'other')[]) => {
+/** `mine` and `other` are inputs of items, `joined` one that joined the turn of `mine`; the rest follows them. */
+const transcript = (...messages: readonly (Message | 'mine' | 'other' | 'joined')[]) => {
   const entries = messages.map((one, i) => {
     const message = typeof one === 'string' ? user(one) : one;
     const entry: Entry = { type: 'message', id: `e${i}`, parentId: null, timestamp: '', message };
-    return typeof one === 'string' ? { ...entry, itemId: one } : entry;
+    return typeof one === 'string' ? { ...entry, itemId: one, ...(one === 'joined' && { joins: 'mine' }) } : entry;
   });
   return { entries } as unknown as Transcript;
 };
@@ -54,9 +54,9 @@ test.each([
 
 test('what it brings itself is written on from where it was broken off', () => {
   const bringing = item({ history: [user('a'), reply('stop')] });
-  expect(writtenBefore(transcript('mine'), bringing)).toEqual({ input: 1 });
-  expect(writtenBefore(transcript('mine', 'mine'), bringing)).toEqual({ input: 2 }); // a reply of its history is no answer
-  expect(writtenBefore(transcript('mine', 'mine', 'mine'), bringing)).toEqual({ input: 3 });
+  expect(writtenBefore(transcript('mine'), bringing)).toMatchObject({ input: 1 });
+  expect(writtenBefore(transcript('mine', 'mine'), bringing)).toMatchObject({ input: 2 }); // a reply of its history is no answer
+  expect(writtenBefore(transcript('mine', 'mine', 'mine'), bringing)).toMatchObject({ input: 3 });
 });
 
 test.each([
@@ -64,4 +64,11 @@ test.each([
   ['it took the process down again and again', ['mine'], 6],
 ] as const)('it is refused, to be sent again, where %s', (_, messages, attempt) => {
   expect(() => writtenBefore(transcript(...messages), item({ attempt }))).toThrow(expect.objectContaining({ code: 'TURN_INTERRUPTED' }));
+});
+
+test('what joined its turn belongs to it: the turn goes on, or has its end, for both', () => {
+  const cut = transcript('mine', calling('toolUse'), result, 'joined');
+  expect(writtenBefore(cut, item())).toEqual({ input: 1, joined: ['joined'] });
+  const answered = transcript('mine', 'joined', reply('stop'), 'other');
+  expect(writtenBefore(answered, item())).toMatchObject({ joined: ['joined'], outcome: { stopReason: 'stop' } });
 });
