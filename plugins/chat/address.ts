@@ -14,7 +14,7 @@ export interface Address {
 export const channelOf = ({ kind }: Pick<Client, 'kind'>) => (kind === 'terminal' ? 'terminal' : 'webchat');
 
 /** Who answers a client that names no agent. */
-export const usualAgent = (client: Client, run: Run): string =>
+export const usualAgent = (client: Pick<Client, 'kind'>, run: Run): string =>
   run.find(Routing)?.decide({ channel: channelOf(client) }, run).agentId ?? run.get(Agents).defaultId;
 
 /** Whom a message is for: the agent named, else the session's own, else the client's usual one; without a session its main one. */

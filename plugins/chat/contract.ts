@@ -14,6 +14,8 @@
  * - `status {}` → `{inspection, report: ReportLine[], active}`
  * - `approvals.list {}` → `{questions}` · `approvals.answer {id, answer}` → `{answered}` · `approvals.attend {name}` → `{}`
  *
+ * The same events as server-sent ones: `GET /v1/events?session=<key>&after=<cursor>` (event-source.ts).
+ *
  * Events of a turn (`LiveEvent.type` and `data`):
  */
 export interface TurnEvents {
@@ -33,7 +35,19 @@ export interface TurnEvents {
     error?: { code: string; message: string };
     payloads: readonly import('../outbox/contract.ts').Payload[];
     ms: number;
+    /** The item whose turn answered this one too; the usage is that one's. */
+    joins?: string;
   };
+  /** From here on another model answers in this session than before; `isBack`: it is again the one that is wanted. */
+  model_switched: { from: string; to: string; isBack: boolean; reason?: string };
+  /** What was shown of the message under way (thinking, the start of a call) counts no more: it begins anew. */
+  reply_restarted: { reason: string };
+  /** SPEC 7.7: the conversation is made shorter, before a request (`budget`), after one that was too long, or by command. */
+  auto_compaction_start: { trigger: 'budget' | 'overflow' | 'command'; tokensBefore: number };
+  /** `messages`: how many of them now are a summary; 0: only old tool results were shortened. */
+  auto_compaction_end: { trigger: string; tokensBefore: number; tokensAfter: number; messages: number; error?: string };
+  /** The model's window is small; told once per model. */
+  context_window_warning: { model: string; contextWindow: number; message: string };
   approval_requested: { question: import('../approvals/contract.ts').Question };
   approval_resolved: { id: string; answer: string; by: string };
   /** Without a session: the terminal and the page show them. */

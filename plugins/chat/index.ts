@@ -1,6 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts';
-import { Methods } from '../gateway/contract.ts';
+import { Methods, Routes } from '../gateway/contract.ts';
 import { SendDelivery } from '../outbox/contract.ts';
+import { eventRoute } from './event-source.ts';
 import { chatMethods, scheme } from './methods.ts';
 import { openWatches } from './watches.ts';
 
@@ -10,6 +11,7 @@ export default definePlugin({
   async setup(ctx) {
     const own = chatMethods(await ctx.lease('chat:watches', openWatches));
     ctx.tap(Methods, (methods) => ({ ...methods, ...own }));
+    ctx.tap(Routes, (routes) => [...routes, eventRoute]);
     ctx.tap(SendDelivery, ({ route }) => (route.startsWith(scheme) ? { kind: 'delivered' } : undefined));
   },
 });

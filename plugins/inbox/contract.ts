@@ -1,6 +1,10 @@
-import { service, type Content, type Subject } from '../../kernel/index.ts';
+import { service, type Content, type Run, type Subject, waterfall } from '../../kernel/index.ts';
 import type { Message, Provenance } from '../sessions/contract.ts';
 import type { Tx } from '../store/contract.ts';
+
+/** What becomes of a message that comes while a turn of its session runs (SPEC 6.3). */
+export const queueModes = ['followup', 'collect', 'steer', 'interrupt'] as const;
+export type QueueMode = (typeof queueModes)[number];
 
 /** One way in: what every channel, page, command and plugin hands over. */
 export interface Arrival {
@@ -9,7 +13,7 @@ export interface Arrival {
   readonly content: string | readonly Content[];
   readonly provenance: Provenance;
   /** Facts of the door that the turn is judged by: channel, sender, group, session kind. */
-  readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth'>;
+  readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth' | 'sandboxed'>;
   /** Where the answer goes: `<scheme>:<id>`, e.g. `http:<requestId>`, `gateway:<sessionKey>`. */
   readonly route: string;
   /** The same key again names the same item, up to a week after its end: nothing is enqueued twice. */
@@ -21,6 +25,8 @@ export interface Arrival {
   readonly volatile?: boolean;
   /** A model this turn was explicitly asked for, `provider/id`. */
   readonly model?: string;
+  /** Goes before what the session and the config say. */
+  readonly mode?: QueueMode;
 }
 
 export interface Receipt {
@@ -32,24 +38,36 @@ export interface Receipt {
 }
 
 export interface Inbox {
-  /** Durable when it settles: only then tell the sender "received". */
+  /**
+   * Durable when it settles: only then tell the sender "received". From then on it is answered, or refused with a reason
+   * through the outbox (QUEUE_FULL). `/stop`, `/new`, `/reset` and `/queue` are obeyed at once and answered likewise.
+   */
   enqueue(arrival: Arrival): Promise<Receipt>;
   /** Ends the running turn of a session (and forgets nothing that waits); false where none runs. */
   abort(sessionKey: string, why: string): boolean;
-  /** Cancels one item, waiting or running. */
+  /** Cancels one item, waiting or running. False for one that joined another's turn: its words are said. */
   cancel(itemId: string, why: string): Promise<boolean>;
   /** Marks an item's end in the caller's transaction, beside its outbox row. */
   finish(t: Tx, itemId: string, state: 'done' | 'failed' | 'cancelled', runId: string): Promise<void>;
-  /** What runs and waits now, for status and pages. */
-  active(): readonly {
-    readonly sessionKey: string;
-    readonly itemId: string;
-    readonly state: 'running' | 'waiting';
-    readonly since: number;
-  }[];
+  /**
+   * For what a tool of `run`'s turn waits for that is not its own work: another session's turn, a person. Meanwhile the
+   * turn's place in its lane is another's; it is taken again before this settles. Outside a turn just the work.
+   */
+  aside<T>(run: Run, work: () => Promise<T>): Promise<T>;
+  /** What runs and waits now, for status and pages. Of a turn's items, the one that began it comes first. */
+  active(): readonly ActiveItem[];
 }
 
 export const Inbox = service<Inbox>('inbox');
+
+export interface ActiveItem {
+  readonly sessionKey: string;
+  readonly itemId: string;
+  readonly state: 'running' | 'waiting';
+  readonly since: number;
+  readonly lane: string;
+  readonly mode: QueueMode;
+}
 
 /** A claimed row, as the turn gets it. */
 export interface InboxItem extends Arrival {
@@ -58,3 +76,20 @@ export interface InboxItem extends Arrival {
   /** Over 1 where an earlier process may have begun a turn for it. */
   readonly attempt: number;
 }
+
+/** What a turn holds of its lane. */
+export interface Claim {
+  /** The item that began the turn, then those that joined it. They end together, in one transaction. */
+  readonly items: readonly InboxItem[];
+  /** Takes in what waits and may join: at the start what is collected, between two rounds what steers. */
+  join(when: 'start' | 'round'): readonly InboxItem[];
+  /** Takes in what an earlier process had written into this turn already. */
+  rejoin(itemIds: readonly string[]): void;
+  /** It has ended by itself, e.g. refused. */
+  part(item: InboxItem): void;
+  /** The turn has its end: another session may have its place while the answer is on its way. */
+  free(): void;
+}
+
+/** How many turns run at once, per lane: `main`, `subagent`, `cron`. Asked at each swap. */
+export const LaneLimits = waterfall<Readonly<Record<string, number>>>('inbox.limits');

@@ -1,20 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/contract.ts';
-import type { Inbox } from './contract.ts';
-import { finishItem, insertItem, itemOfKey } from './item-rows.ts';
+import { Turn } from '../turns/contract.ts';
+import type { Inbox, InboxItem } from './contract.ts';
+import { commandOf } from './door.ts';
+import { finishItem, insertItem, itemOfKey, modeOf } from './item-rows.ts';
 import type { Lanes } from './lanes.ts';
+import type { Unanswered } from './obey.ts';
+import { modeFor, type QueueConfig } from './queue.ts';
 
-export function openInbox(store: Store, lanes: Lanes, signal: AbortSignal): Inbox {
+export interface InboxAround {
+  readonly store: Store;
+  readonly lanes: Lanes;
+  readonly config: QueueConfig;
+  readonly signal: AbortSignal;
+  /** Sees to items that no turn answers, on its own time: it must not hold up who hands in the next. */
+  readonly end: (one: Unanswered) => void;
+}
+
+export function openInbox({ store, lanes, config, signal, end }: InboxAround): Inbox {
+  function arrive(item: InboxItem) {
+    if (obeyed(item, lanes, end)) return;
+    const refused = lanes.enqueue(item, config);
+    if (refused) end({ kind: 'refused', item: refused });
+  }
+
   return {
     async enqueue(arrival) {
-      const item = { ...arrival, itemId: randomUUID(), enqueuedAt: Date.now(), attempt: 1 };
-      const known = await store.tx(async (t) => {
+      const came = { ...arrival, itemId: randomUUID(), enqueuedAt: Date.now(), attempt: 1 };
+      const { known, item } = await store.tx(async (t) => {
         const before = arrival.idempotencyKey ? await itemOfKey(t, arrival.idempotencyKey) : undefined;
-        if (!before) await insertItem(t, item);
-        return before;
+        const mode = modeFor(arrival, before ? undefined : await modeOf(t, arrival.sessionKey), config);
+        const fresh: InboxItem = { ...came, mode };
+        if (!before) await insertItem(t, fresh);
+        return { known: before, item: fresh };
       });
       if (known) return { ...known, known: true };
-      lanes.enqueue(item);
+      arrive(item);
       return { itemId: item.itemId, state: 'open', known: false };
     },
     abort: (sessionKey, why) => lanes.abort(sessionKey, why),
@@ -26,6 +47,18 @@ export function openInbox(store: Store, lanes: Lanes, signal: AbortSignal): Inbo
     async finish(t, itemId, state, runId) {
       await finishItem(t, itemId, state, runId, Date.now());
     },
+    aside: (run, work) => {
+      const turn = run.find(Turn);
+      return turn ? lanes.aside(turn.itemId, work) : work();
+    },
     active: lanes.active,
   };
+}
+
+/** True where the item is a command: it ends what it says to end now, and is answered soon. */
+export function obeyed(item: InboxItem, lanes: Lanes, end: (one: Unanswered) => void): boolean {
+  const command = commandOf(item);
+  if (!command) return false;
+  end({ kind: 'command', item, ...(command.name !== 'queue' && { swept: lanes.sweep(item.sessionKey) }) });
+  return true;
 }

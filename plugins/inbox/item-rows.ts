@@ -1,5 +1,5 @@
 import type { Row, Tx } from '../store/contract.ts';
-import type { Arrival, InboxItem, Receipt } from './contract.ts';
+import type { Arrival, InboxItem, QueueMode, Receipt } from './contract.ts';
 
 /** `state`: open until its turn ended, then done, failed or cancelled. What runs now only memory knows. */
 export const tables = [
@@ -7,6 +7,7 @@ export const tables = [
      item_id TEXT PRIMARY KEY, session_key TEXT NOT NULL, arrival TEXT NOT NULL, idempotency_key TEXT UNIQUE, state TEXT NOT NULL,
      attempt INTEGER NOT NULL, enqueued_at INTEGER NOT NULL, finished_at INTEGER, run_id TEXT) STRICT;
    CREATE INDEX inbox_open ON inbox (enqueued_at) WHERE state = 'open'`,
+  'CREATE TABLE inbox_modes (session_key TEXT PRIMARY KEY, mode TEXT NOT NULL) STRICT',
 ];
 
 const item = (row: Row): InboxItem => ({
@@ -45,4 +46,15 @@ export async function takeUp(t: Tx): Promise<readonly InboxItem[]> {
 /** Counted where a turn begins again, so that what only waits behind one that crashes is not taken for it. */
 export async function countAttempt(t: Tx, { itemId, attempt }: InboxItem) {
   await t.run('UPDATE inbox SET attempt = ? WHERE item_id = ?', attempt, itemId);
+}
+
+/** What `/queue` said in a session. */
+export async function modeOf(t: Tx, sessionKey: string): Promise<QueueMode | undefined> {
+  const row = await t.get('SELECT mode FROM inbox_modes WHERE session_key = ?', sessionKey);
+  return row?.mode as QueueMode | undefined;
+}
+
+export async function setMode(t: Tx, sessionKey: string, mode: QueueMode | undefined) {
+  if (!mode) await t.run('DELETE FROM inbox_modes WHERE session_key = ?', sessionKey);
+  else await t.run('INSERT INTO inbox_modes VALUES (?, ?) ON CONFLICT (session_key) DO UPDATE SET mode = excluded.mode', sessionKey, mode);
 }

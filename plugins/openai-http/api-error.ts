@@ -19,6 +19,7 @@ const statuses: Readonly<Record<string, number>> = {
   MODEL_BAD_REPLY: 502,
   MODEL_NO_KEY: 503,
   MESSAGE_REFUSED: 400,
+  QUEUE_FULL: 429,
   NOT_LIVE: 503,
   CANDIDATE_DROPPED: 503,
 };

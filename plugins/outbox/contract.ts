@@ -4,6 +4,7 @@ import type { Tx } from '../store/contract.ts';
 /** SPEC 6.2: what a person or program is sent. */
 export interface Payload {
   readonly text?: string;
+  readonly mediaUrl?: string;
   readonly mediaUrls?: readonly string[];
   readonly replyToId?: string;
   readonly isError?: boolean;
@@ -31,10 +32,28 @@ export type SendResult =
 /** Asked by route scheme: answer only for routes that are yours. */
 export const SendDelivery = bail<Delivery, SendResult>('outbox.send');
 
+export const outboxStates = ['waiting', 'delivered', 'joined', 'expired', 'dead', 'dropped'] as const;
+
+/**
+ * A row as the gateway's methods show it: `outbox.list {states?, limit?}` → `{rows}`, newest first (default: `waiting` and
+ * `dead`) · `outbox.retry {id}` or `{all: true}` (each dead letter) → `{retried: ids}` · `outbox.drop {id}` → `{dropped}`.
+ * An id may be cut to its first characters.
+ */
+export interface OutboxRow extends Delivery {
+  readonly state: (typeof outboxStates)[number];
+  /** Of the last attempt. */
+  readonly why: string | undefined;
+  readonly createdAt: number;
+  readonly settledAt: number | undefined;
+}
+
 /** One way out. */
 export interface Outbox {
-  /** Writes the row in the caller's transaction, beside what it answers. */
-  put(t: Tx, delivery: Omit<Delivery, 'id' | 'attempt'>): Promise<Delivery>;
+  /**
+   * Writes the row in the caller's transaction, beside what it answers. With `joins`, the item whose answer this is too:
+   * it is kept for `find` and not sent.
+   */
+  put(t: Tx, delivery: Omit<Delivery, 'id' | 'attempt'>, joins?: string): Promise<Delivery>;
   /** Sends a committed row now; retries follow by themselves. */
   deliver(run: Run, delivery: Delivery): Promise<SendResult>;
   /** The answer of an item, once there is one. */

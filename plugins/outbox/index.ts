@@ -1,7 +1,9 @@
 import { definePlugin } from '../../kernel/index.ts';
+import { Methods } from '../gateway/contract.ts';
 import { Store } from '../store/contract.ts';
 import { type Delivery, Outbox } from './contract.ts';
 import { openRows, pruneRows, tables } from './delivery-rows.ts';
+import { outboxMethods } from './methods.ts';
 import { openOutbox } from './outbox.ts';
 import { openRetries } from './retries.ts';
 
@@ -23,6 +25,8 @@ export default definePlugin({
     // Read before any turn can end, so that no row on its way is taken for a leftover.
     const retries = await ctx.lease('outbox.retries', async () => openRetries(send, await store.tx(openRows)));
     ctx.provide(Outbox, openOutbox(store, retries, log));
+    const own = outboxMethods({ store, retries, send: (delivery) => void send(delivery) });
+    ctx.tap(Methods, (methods) => ({ ...methods, ...own }));
     ctx.onLive(() => {
       retries.begin();
       const prune = () =>

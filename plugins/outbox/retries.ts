@@ -6,6 +6,9 @@ export interface Retries extends Leasable {
   /** Once live: what the last process left goes at once, in order per route. Later calls find none. */
   begin(): void;
   again(delivery: Delivery, ms: number): void;
+  /** Sends one that waits for its time now. False where it does not, e.g. because it is being sent. */
+  hurry(id: string): boolean;
+  forget(id: string): void;
 }
 
 /** `send` does not reject: what it cannot do stays in its row. */
@@ -22,6 +25,14 @@ export function openRetries(send: (delivery: Delivery) => Promise<void>, left: r
     waiting.set(delivery, isEnding ? undefined : setTimeout(go, ms).unref());
   }
 
+  function take(id: string): Delivery | undefined {
+    const delivery = waiting.keys().find((one) => one.id === id);
+    if (!delivery) return undefined;
+    clearTimeout(waiting.get(delivery));
+    waiting.delete(delivery);
+    return delivery;
+  }
+
   async function inOrder(deliveries: readonly Delivery[]) {
     for (const delivery of deliveries) await send(delivery);
   }
@@ -32,6 +43,12 @@ export function openRetries(send: (delivery: Delivery) => Promise<void>, left: r
       for (const deliveries of routes.values()) void inOrder(deliveries);
     },
     again,
+    hurry(id) {
+      const delivery = take(id);
+      if (delivery) void send(delivery);
+      return delivery !== undefined;
+    },
+    forget: (id) => void take(id),
     /** The gateway is ending: their rows wait for the next start. */
     retire() {
       isEnding = true;

@@ -5,7 +5,7 @@ import chat from '../../../plugins/chat/index.ts';
 import events from '../../../plugins/events/index.ts';
 import gateway from '../../../plugins/gateway/index.ts';
 import routing from '../../../plugins/routing/index.ts';
-import { bootTest, entry } from '../../support/kernel.ts';
+import { bootTest, entry, plugin } from '../../support/kernel.ts';
 import { scriptedTurns } from '../../support/scripted-turns.ts';
 import { connect, gatewayOf, type Peer } from '../gateway/wire.ts';
 
@@ -14,7 +14,7 @@ const config = { gateway: { auth: { token: 'right' } } };
 async function boot() {
   const turns = scriptedTurns();
   const plugins = (code: string) =>
-    [gateway, events, turns.plugin, chat].map((plugin) => entry(plugin, plugin === turns.plugin ? '1' : code));
+    [gateway, events, turns.plugin, chat].map((one) => entry(one, one === turns.plugin ? '1' : code));
   const kernel = await bootTest(plugins('1'), config);
   const { url } = await gatewayOf(kernel);
   return {
@@ -251,7 +251,9 @@ test('agents are listed for a picker', async () => {
 test('a client that names no agent has the one that bindings give its channel, in its list, its history and its messages', async () => {
   const turns = scriptedTurns(['main', 'desk']);
   const bindings = [{ agentId: 'desk', match: { channel: 'terminal' } }];
-  await using kernel = await bootTest([gateway, events, turns.plugin, routing, chat], { ...config, bindings });
+  const listed = plugin('listed', () => {}, { config: { at: 'agents', schema: {} } });
+  const agents = { list: [{ id: 'main' }, { id: 'desk' }] };
+  await using kernel = await bootTest([gateway, events, turns.plugin, listed, routing, chat], { ...config, agents, bindings });
   const { url } = await gatewayOf(kernel);
   await using page = await connect(url, 'right', { path: '/ws?client=page' });
   await using terminal = await connect(url, 'right', { path: '/ws?client=terminal' });

@@ -42,6 +42,7 @@ async function place() {
           await promise;
           await run.get(Store).tx((t) => run.get(Inbox).finish(t, item.itemId, 'done', run.id));
         },
+        end: () => Promise.reject(new Error('not here')),
       }),
   });
   const boot = async () => {

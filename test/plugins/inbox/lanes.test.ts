@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
-import type { InboxItem } from '../../../plugins/inbox/contract.ts';
-import { openLanes } from '../../../plugins/inbox/lanes.ts';
+import { expect, test, vi } from 'vitest';
+import type { Claim, InboxItem } from '../../../plugins/inbox/contract.ts';
+import { openLanes, type QueueBounds } from '../../../plugins/inbox/lanes.ts';
 
-const item = (itemId: string, sessionKey = 's') => ({ itemId, sessionKey, enqueuedAt: 0 }) as InboxItem;
+const item = (itemId: string, sessionKey = 's', subject: InboxItem['subject'] = {}) =>
+  ({ itemId, sessionKey, subject, provenance: { kind: 'external_user' }, enqueuedAt: 0 }) as InboxItem;
 
 /** Lanes whose turns end when told to. */
 function stage(left: readonly InboxItem[] = []) {
@@ -14,7 +15,9 @@ function stage(left: readonly InboxItem[] = []) {
       begun.push(one.itemId);
       running.set(one.itemId, { signal, end, fail: () => fail(new Error('broke')) });
     });
-  return { lanes: openLanes(take, (error) => errors.push(error), left), running, begun, errors, settle: () => new Promise(setImmediate) };
+  const opened = openLanes({ take, report: (error) => errors.push(error), limits: { main: 4, subagent: 8, cron: 2 }, left });
+  const lanes = { ...opened, enqueue: (one: InboxItem) => opened.enqueue(one, { cap: 20, drop: 'new', debounceMs: 0 }) };
+  return { lanes, running, begun, errors, settle: () => new Promise(setImmediate) };
 }
 
 test('SPEC 6.3: one turn at a time per session, in order; sessions side by side', async () => {
@@ -61,4 +64,172 @@ test('what the last process left goes first, once', () => {
   lanes.begin();
   lanes.begin();
   expect(begun).toEqual(['old']);
+});
+
+/** Lanes of these limits, with turns that a test ends, and what they hold. */
+function lanesOf(limits: Record<string, number>, { cap = 20, drop = 'new', debounceMs = 0 }: Partial<QueueBounds> = {}) {
+  const turns = new Map<string, { readonly claim: Claim; readonly signal: AbortSignal; end(): void }>();
+  const begun: string[] = [];
+  const take = (one: InboxItem, signal: AbortSignal, claim: Claim) =>
+    new Promise<void>((end) => {
+      begun.push(one.itemId);
+      turns.set(one.itemId, { claim, signal, end });
+    });
+  const lanes = openLanes({ take, report: () => {}, limits, left: [] });
+  const say = (itemId: string, sessionKey = 's', facts: Partial<InboxItem> = {}) =>
+    lanes.enqueue({ ...item(itemId, sessionKey), ...facts }, { cap, drop, debounceMs });
+  const settle = () => new Promise(setImmediate);
+  const end = (itemId: string) => {
+    turns.get(itemId)?.end();
+    return settle();
+  };
+  const ids = (items: readonly InboxItem[] | undefined) => items?.map(({ itemId }) => itemId);
+  return { lanes, say, end, begun, turns, ids, settle };
+}
+
+const subagent = { subject: { session: 'subagent' } } as const;
+
+test('SPEC 6.3: lanes have limits of their own, and a raised one counts at once', async () => {
+  const { lanes, say, begun, end } = lanesOf({ main: 2, subagent: 1 });
+  for (const key of ['a', 'b', 'c', 'd']) say(key, key);
+  for (const key of ['x', 'y']) say(key, key, subagent);
+  expect(begun).toEqual(['a', 'b', 'x']);
+  await end('a');
+  expect(begun).toEqual(['a', 'b', 'x', 'c']);
+  lanes.limit({ main: 3, subagent: 2 });
+  expect(begun).toEqual(['a', 'b', 'x', 'c', 'd', 'y']);
+});
+
+test('a place goes round by session: one that has much to say starves nobody', async () => {
+  const { say, begun, end } = lanesOf({ main: 1 });
+  for (const id of ['a1', 'a2', 'a3']) say(id, 'a');
+  for (const id of ['b1', 'b2']) say(id, 'b');
+  say('c1', 'c');
+  for (const id of ['a1', 'b1', 'c1', 'a2', 'b2']) await end(id);
+  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});
+
+test('a parent that waits for its child in the one place of their lane does not block it', async () => {
+  const { lanes, say, begun, end, settle, turns } = lanesOf({ subagent: 1 });
+  say('parent', 'p', subagent);
+  say('child', 'c', subagent);
+  say('later', 'l', subagent);
+  const answer = Promise.withResolvers<string>();
+  const waiting = lanes.aside('parent', () => answer.promise);
+  expect(begun).toEqual(['parent', 'child']);
+  answer.resolve('done');
+  let isBack = false;
+  void waiting.then(() => (isBack = true));
+  await settle();
+  expect(isBack).toBe(false); // the place is the child's until it ends
+  await end('child');
+  expect([isBack, begun]).toEqual([true, ['parent', 'child']]); // who returns goes before who begins
+  await end('parent');
+  expect([begun.at(-1), lanes.used('subagent')]).toEqual(['later', 1]);
+  turns.get('later')?.end();
+  await settle();
+  expect(lanes.used('subagent')).toBe(0);
+});
+
+test('a turn that is ended while it stands aside does not wait for its place', async () => {
+  const { lanes, say, end, settle } = lanesOf({ main: 1 });
+  say('a', 'a');
+  const answer = Promise.withResolvers<void>();
+  const aside = lanes.aside('a', () => answer.promise);
+  say('b', 'b');
+  answer.resolve();
+  await settle();
+  lanes.abort('a', 'stop');
+  await aside;
+  await end('a');
+  await end('b');
+  expect(lanes.used('main')).toBe(0);
+});
+
+test('over the cap the new message is handed back, or the oldest', async () => {
+  const full = lanesOf({ main: 1 }, { cap: 2 });
+  expect(['1', '2', '3', '4'].map((id) => full.say(id)?.itemId)).toEqual([undefined, undefined, undefined, '4']);
+  const old = lanesOf({ main: 1 }, { cap: 2, drop: 'old' });
+  expect(['1', '2', '3', '4'].map((id) => old.say(id)?.itemId)).toEqual([undefined, undefined, undefined, '2']);
+  await old.end('1');
+  expect(old.begun).toEqual(['1', '3']);
+});
+
+test('what is collected joins the turn that begins; what steers joins between rounds; the rest keeps its turn', async () => {
+  const { say, begun, end, turns, ids } = lanesOf({ main: 1 });
+  say('1');
+  for (const id of ['2', '3']) say(id, 's', { mode: 'collect' });
+  say('4');
+  say('5', 's', { mode: 'steer' });
+  expect(ids(turns.get('1')?.claim.join('round'))).toEqual([]); // 2 goes first
+  await end('1');
+  expect(ids(turns.get('2')?.claim.join('start'))).toEqual(['3']);
+  await end('2');
+  expect(begun).toEqual(['1', '2', '4']);
+  expect(ids(turns.get('4')?.claim.join('round'))).toEqual(['5']);
+  expect(ids(turns.get('4')?.claim.items)).toEqual(['4', '5']);
+});
+
+test.each<[string, Partial<InboxItem>]>([
+  ['another agent', { agentId: 'other' }],
+  ['another place to answer', { route: 'test:y' }],
+  ['another sender class', { subject: { sender: 'unknown' } }],
+  ['another channel', { subject: { channel: 'x' } }],
+  ['another depth', { subject: { depth: 1 } }],
+  ['another model', { model: 'a/b' }],
+  ['another origin', { provenance: { kind: 'inter_session' } }],
+  ['a history of its own', { history: [] }],
+])('a message of %s does not join a turn', (_, facts) => {
+  const { say, turns, ids } = lanesOf({ main: 1 });
+  say('1', 's', { mode: 'steer' });
+  say('2', 's', { mode: 'steer', ...facts });
+  expect(ids(turns.get('1')?.claim.join('round'))).toEqual([]);
+});
+
+test.each<[string, 'owner' | 'known' | 'unknown', 'owner' | 'known' | 'unknown', boolean]>([
+  ['the owner ends anything', 'unknown', 'owner', true],
+  ['one ends what one like him began', 'known', 'known', true],
+  ['a stranger ends nothing of the owner', 'owner', 'unknown', false],
+])('interrupt: %s', async (_, first, second, isEnded) => {
+  const { say, turns, begun, end } = lanesOf({ main: 1 });
+  say('1', 's', { subject: { sender: first } });
+  say('2', 's', { subject: { sender: second }, mode: 'interrupt' });
+  expect(turns.get('1')?.signal.aborted).toBe(isEnded);
+  await end('1');
+  expect(begun).toEqual(['1', '2']);
+});
+
+test('what is collected waits until nothing more comes; a full queue waits for nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    const { say, begun, end } = lanesOf({ main: 1 }, { cap: 3, debounceMs: 500 });
+    say('1', 's', { mode: 'collect' });
+    expect(begun).toEqual(['1']); // nothing to wait for
+    say('2', 's', { mode: 'collect' });
+    await end('1');
+    vi.advanceTimersByTime(400);
+    say('3', 's', { mode: 'collect' });
+    vi.advanceTimersByTime(400);
+    expect(begun).toEqual(['1']);
+    vi.advanceTimersByTime(100);
+    expect(begun).toEqual(['1', '2']);
+    for (const id of ['4', '5', '6']) say(id, 's', { mode: 'collect' });
+    await end('2');
+    expect(begun).toEqual(['1', '2', '3']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a sweep ends the turn, hands over what waits, and holds what comes after until it is done', async () => {
+  const { lanes, say, turns, begun, end, ids } = lanesOf({ main: 1 });
+  for (const id of ['1', '2', '3']) say(id);
+  const swept = lanes.sweep('s');
+  expect([swept.isRunning, ids(swept.waiting), turns.get('1')?.signal.aborted]).toEqual([true, ['2', '3'], true]);
+  say('4');
+  await end('1');
+  await swept.ended;
+  expect(begun).toEqual(['1']);
+  swept.release();
+  expect(begun).toEqual(['1', '4']);
 });

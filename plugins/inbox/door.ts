@@ -1,0 +1,37 @@
+import type { Subject } from '../../kernel/index.ts';
+import { type Arrival, type QueueMode, queueModes } from './contract.ts';
+
+/** A message that is obeyed at the door, and does not wait in the queue that it is about. */
+export type Command = { readonly name: 'stop' | 'new' | 'reset' } | QueueCommand;
+/** Without a mode it asks which one counts. */
+export interface QueueCommand {
+  readonly name: 'queue';
+  readonly mode: QueueMode | 'default' | undefined;
+  readonly unknown?: string;
+}
+
+/** Only a whole message is a command: words in a sentence are not. Undefined also where its sender may not give it. */
+export function commandOf({ content, provenance, subject, ephemeral }: Arrival): Command | undefined {
+  if (provenance.kind !== 'external_user' || ephemeral) return undefined;
+  const text = typeof content === 'string' ? content : content.length === 1 && content[0]?.type === 'text' ? content[0].text : '';
+  const command = parse(text.trim().toLowerCase());
+  return command && mayCommand(command.name, subject) ? command : undefined;
+}
+
+function parse(text: string): Command | undefined {
+  if (text === '/stop' || text === '/new' || text === '/reset') return { name: text.slice(1) as 'stop' };
+  const queue = /^\/queue(?:\s+([\w-]+))?$/.exec(text);
+  if (!queue) return undefined;
+  const [, word] = queue;
+  if (word === undefined) return { name: 'queue', mode: undefined };
+  if (word === 'default' || word === 'reset') return { name: 'queue', mode: 'default' };
+  const mode = queueModes.find((one) => one === word);
+  return mode ? { name: 'queue', mode } : { name: 'queue', mode: undefined, unknown: word };
+}
+
+/** A stranger gives none. In a group all but the owner may only stop: its conversation is everybody's. */
+function mayCommand(name: Command['name'], { sender, session, group }: Pick<Subject, 'sender' | 'session' | 'group'>): boolean {
+  if (sender === 'owner') return true;
+  if (sender !== 'known') return false;
+  return name === 'stop' || (session !== 'group' && session !== 'thread' && group === undefined);
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { Arrival } from '../../../plugins/inbox/contract.ts';
+import { commandOf } from '../../../plugins/inbox/door.ts';
+
+const arrival = (content: Arrival['content'], facts: Partial<Arrival> = {}): Arrival => ({
+  sessionKey: 's',
+  agentId: 'main',
+  route: 'test:x',
+  content,
+  provenance: { kind: 'external_user' },
+  subject: { sender: 'owner' },
+  ...facts,
+});
+
+test.each<[Arrival['content'], unknown]>([
+  ['/stop', { name: 'stop' }],
+  [' /STOP\n', { name: 'stop' }],
+  [[{ type: 'text', text: '/new' }], { name: 'new' }],
+  ['/reset', { name: 'reset' }],
+  ['/queue', { name: 'queue', mode: undefined }],
+  ['/queue  Steer', { name: 'queue', mode: 'steer' }],
+  ['/queue default', { name: 'queue', mode: 'default' }],
+  ['/queue faster', { name: 'queue', mode: undefined, unknown: 'faster' }],
+  ['stop', undefined],
+  ['/stop it', undefined],
+  ['please /stop', undefined],
+  ['/queue steer cap:2', undefined],
+  ['/queuesteer', undefined],
+  ['/newer', undefined],
+  [
+    [
+      { type: 'text', text: '/stop' },
+      { type: 'image', data: 'aa', mimeType: 'image/png' },
+    ],
+    undefined,
+  ],
+  ['', undefined],
+])('%j is the command %j', (content, command) => expect(commandOf(arrival(content))).toEqual(command));
+
+test.each<[string, Partial<Arrival>, readonly string[]]>([
+  ['the owner', { subject: { sender: 'owner', session: 'group', group: 'g' } }, ['/stop', '/new', '/queue']],
+  ['a known sender in a direct chat', { subject: { sender: 'known', session: 'direct' } }, ['/stop', '/new', '/queue']],
+  ['a known sender in a group', { subject: { sender: 'known', session: 'group', group: 'g' } }, ['/stop']],
+  ['a stranger', { subject: { sender: 'unknown', session: 'direct' } }, []],
+  ['nobody in particular', { subject: {} }, []],
+  ['another session', { provenance: { kind: 'inter_session' } }, []],
+  ['the system itself', { provenance: { kind: 'internal_system' } }, []],
+  ['a stateless client', { ephemeral: true }, []],
+])('what %s may say', (_, facts, allowed) =>
+  expect(['/stop', '/new', '/queue'].filter((text) => commandOf(arrival(text, facts)))).toEqual(allowed),
+);
