@@ -13,6 +13,7 @@ import {
   RequestEnded,
   type UnsignedRequest,
 } from './contract.ts';
+import { AuthProfiles } from '../auth-profiles/contract.ts';
 import type { SecretInput } from '../secrets/contract.ts';
 import { explain, type Advice } from './failure.ts';
 import { withKey } from './key.ts';
@@ -44,8 +45,18 @@ async function admission(run: Run, request: UnsignedRequest): Promise<ModelFailu
   }
 }
 
+/** Whoever asks without a credential (a summary, a plugin) is billed to the profile that a turn would begin with. */
+async function billed(run: Run, request: UnsignedRequest): Promise<UnsignedRequest> {
+  const { credential, model, sessionId } = request;
+  const profiles = credential ? undefined : run.find(AuthProfiles);
+  const [first] = profiles?.standing(run, { provider: model.provider, model: model.id, sessionId }) ?? [];
+  const found = first && (await profiles?.credential(run, first.profile).catch(() => undefined)); // then the provider's own key, which says what it lacks
+  return found ? { ...request, credential: found } : request;
+}
+
 /** Adapter by protocol, key resolved now, failure told in words, cost counted. */
-async function send(run: Run, keys: Keys, request: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
+async function send(run: Run, keys: Keys, unsigned: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
+  const request = await billed(run, unsigned);
   const { model, credential } = request;
   const provider = knownOf(model);
   const input = credential?.apiKey ?? (keys.table.get(model.provider) || (provider && envKey(provider, run.get(Host).env)?.value));

@@ -83,7 +83,7 @@ test('a known provider without its key asks nobody and says which variable to se
   const { failure } = await kernel.kernel.run((run) => askIn(run, 'google/gemini-x', { messages: [user('hello')] }));
   expect(failure).toMatchObject({ code: 'ADAPTER_MISSING' });
   const groq = await kernel.kernel.run((run) => askIn(run, 'groq/x', { messages: [user('hello')] }));
-  expect(groq.failure).toMatchObject({ code: 'MODEL_NO_KEY', message: 'groq/x needs a key: set GROQ_API_KEY' });
+  expect(groq.failure).toEqual({ code: 'MODEL_NO_KEY', message: 'groq/x needs a key: set GROQ_API_KEY', reason: 'auth' });
 });
 
 test('a model whose protocol nobody speaks is a failure that names the plugins to enable', async () => {

@@ -1,3 +1,4 @@
+/* reason: one table of all providers' error answers. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptFailure, FailureReason } from '../../../plugins/models/contract.ts';
 import { reasonOf } from '../../../plugins/models/reason.ts';

@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Log, messageOf, type Run } from '../../kernel/index.ts';
+import { AuthProfiles, type Standing } from '../auth-profiles/contract.ts';
+import { Events } from '../events/contract.ts';
+import {
+  attemptOf,
+  type Model,
+  type ModelAsk,
+  type ModelEvent,
+  type ModelReply,
+  Models,
+  type UnsignedRequest,
+} from '../models/contract.ts';
+import { Turn } from '../turns/contract.ts';
+import { chainOf, refOf } from './chain.ts';
+import { type Deadlines, inTime } from './deadline.ts';
+import type { Step } from './step.ts';
+import type { Switches } from './switches.ts';
+import { failureOf, type Tried, walk } from './walk.ts';
+
+export interface Means {
+  readonly deadlines: () => Deadlines;
+  readonly switches: Switches;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** The profiles of a model's provider; without the plugin that knows them, the provider's own key. */
+export function standingsIn(run: Run, sessionId: string | undefined): (model: Model) => readonly Standing[] {
+  const profiles = run.find(AuthProfiles);
+  return ({ provider, id }) => profiles?.standing(run, { provider, model: id, sessionId }) ?? [implicit(provider)];
+}
+
+const implicit = (provider: string): Standing => ({
+  profile: { id: `${provider}:default`, provider, mode: 'api_key', origin: 'implicit' },
+  usable: true,
+  errors: 0,
+  why: 'the only profile',
+});
+
+/** The way from a turn to a reply, over profiles and models. */
+export async function answer({ request, on }: ModelAsk, run: Run, means: Means): Promise<ModelReply> {
+  const { model: wanted, sessionId, signal } = request;
+  const turn = run.find(Turn);
+  const chain = chainOf(run, {
+    model: wanted,
+    why: 'wanted',
+    agentId: turn?.agentId ?? run.subject.agent,
+    isAsked: turn?.modelAsked === true,
+  });
+  let why: string | undefined;
+  return walk({
+    chain,
+    signal,
+    now: Date.now,
+    standingsOf: standingsIn(run, sessionId),
+    pause: () => pause(250 * (1 + means.random()), undefined, { signal }).catch(() => {}), // stopped: the walk sees it
+    attempt: (step) => attempt(step, { request, on }, run, means, () => tell(run, means, turn, { wanted, step, why })),
+    async ended({ ref, model, standing }, failure, beganAt) {
+      if (ref === refOf(wanted)) why = failure?.reason;
+      if (failure)
+        means.log.warn(`${ref} as ${standing.profile.id}: ${failure.reason ?? 'not admitted'}: ${failure.message}`, {
+          code: failure.code,
+          runId: turn?.runId,
+        });
+      const end = {
+        profile: standing.profile.id,
+        provider: model.provider,
+        model: model.id,
+        sessionId,
+        beganAt,
+        ...(failure && { failure }),
+      };
+      // A full disk is no reason to throw an answer away.
+      await run
+        .find(AuthProfiles)
+        ?.report(run, end)
+        .catch((error: unknown) => means.log.warn(`what came of ${ref} could not be kept: ${messageOf(error)}`));
+    },
+  });
+}
+
+async function attempt({ model, standing }: Step, { request, on }: ModelAsk, run: Run, means: Means, answers: () => void): Promise<Tried> {
+  let [isShown, isBegun] = [false, false];
+  const hear = (event: ModelEvent) => {
+    if (!isBegun) answers();
+    isBegun = true;
+    isShown ||= event.type === 'text' && event.delta !== '';
+    on(event);
+  };
+  const reply = await asked().catch((cause: unknown): ModelReply => {
+    const failure = failureOf(cause);
+    return { message: attemptOf(model, {}, failure).message, failure };
+  });
+  if (!reply.failure && !isBegun) answers();
+  if (isBegun && !isShown && reply.failure && !request.signal.aborted)
+    publish(run, 'reply_restarted', { reason: reply.failure.reason ?? 'unknown' });
+  return { reply, isShown };
+
+  async function asked(): Promise<ModelReply> {
+    const own = await suited(request, model, run);
+    // A token may have to be renewed first: that is part of what must be in time, and of what a stop ends.
+    const ask = async (signal: AbortSignal, told: (event: ModelEvent) => void) => {
+      const credential = await run.find(AuthProfiles)?.credential(run, standing.profile);
+      return run.get(Models).complete(run, { ...own, model, signal, ...(credential && { credential }) }, told);
+    };
+    return inTime(ask, model, request.signal, hear, means.deadlines());
+  }
+}
+
+/** Another provider's model is offered no tool that policy would not offer it. */
+async function suited(request: UnsignedRequest, model: Model, run: Run): Promise<UnsignedRequest> {
+  if (model === request.model || request.tools.length === 0) return request;
+  const { tools } = await run.as({ subject: { ...run.subject, provider: model.provider, model: model.id } }).tools();
+  const offered = new Set(tools.map(({ name }) => name));
+  const kept = request.tools.filter(({ name }) => offered.has(name));
+  return kept.length === request.tools.length ? request : { ...request, tools: kept };
+}
+
+interface Change {
+  readonly wanted: Model;
+  readonly step: Step;
+  readonly why: string | undefined;
+}
+
+/** SPEC 7.8: every change of the model that answers a session is shown, and so is the way back. */
+function tell(run: Run, { switches, log }: Means, turn: Turn | undefined, { wanted, step, why }: Change) {
+  if (!turn) return;
+  const change = switches.note(turn.sessionId, refOf(wanted), step.ref);
+  if (!change) return;
+  const { from, to, isBack } = change;
+  const reason = why ?? standingsIn(run, turn.sessionId)(wanted).find((standing) => standing.reason)?.reason ?? 'unknown';
+  log.info(isBack ? `${to} answers again, no longer ${from}` : `${to} answers in place of ${from}: ${reason}`, {
+    sessionKey: turn.sessionKey,
+    runId: turn.runId,
+  });
+  publish(run, 'model_switched', { from, to, isBack, ...(!isBack && { reason }) });
+}
+
+function publish(run: Run, type: string, data: Readonly<Record<string, unknown>>) {
+  const turn = run.find(Turn);
+  if (turn) run.find(Events)?.publish({ type, sessionKey: turn.sessionKey, runId: turn.runId, data });
+}

@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import { KernelError, nearest } from '../../../kernel/index.ts';
+import type { AuthLine } from '../../auth-profiles/contract.ts';
+import { bold, type CommandHost, dim, exitCodes, oneLine, type RunCommand } from '../../cli/contract.ts';
+import { secondsOf } from '../exhausted.ts';
+import { readSecret } from './secret.ts';
+
+const options = { json: { type: 'boolean' }, profile: { type: 'string' }, mode: { type: 'string' }, env: { type: 'string' } } as const;
+interface Given {
+  readonly json?: boolean | undefined;
+  readonly profile?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly env?: string | undefined;
+}
+type Verb = (words: readonly string[], given: Given, host: CommandHost) => Promise<{ readonly answer: unknown; readonly text: string }>;
+
+const verbs: Readonly<Record<string, Verb>> = { list, add, remove, order, clear };
+
+/** `instar models auth <verb>`. No key is ever an argument: others of this machine could read it. */
+export const run: RunCommand = async (argv, host) => {
+  const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+  const [verb = 'list', ...words] = positionals;
+  const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  if (!act) {
+    const near = nearest(verb, Object.keys(verbs));
+    console.error(
+      `instar: models auth has no "${verb}"${near ? `; did you mean "${near}"?` : ''}; it has ${Object.keys(verbs).join(', ')}`,
+    );
+    return exitCodes.usage;
+  }
+  const { answer, text } = await act(words, values, host);
+  console.log(values.json ? JSON.stringify(answer) : text);
+  return 0;
+};
+
+async function list([provider]: readonly string[], _given: Given, host: CommandHost) {
+  const answer = await host.ask<{ readonly profiles: readonly AuthLine[] }>('auth.list', { ...(provider && { provider }) });
+  return { answer, text: table(answer.profiles) };
+}
+
+async function add([provider]: readonly string[], { profile, mode = 'api_key', env }: Given, host: CommandHost) {
+  if (!provider) throw usage('models auth add needs a provider: instar models auth add anthropic');
+  const secret = env
+    ? { source: 'env', id: env }
+    : await readSecret(`${mode === 'oauth' ? 'Tokens' : 'Key'} for ${provider}: `, mode === 'oauth');
+  const answer = await host.ask<{ readonly id: string }>('auth.add', { provider, mode, secret, ...(profile && { id: profile }) });
+  return { answer, text: `added ${bold(answer.id)}; "instar models doctor" tries it` };
+}
+
+async function remove([id]: readonly string[], _given: Given, host: CommandHost) {
+  if (!id) throw usage('models auth remove needs a profile; "instar models auth list" shows them');
+  const answer = await host.ask<{ readonly removed: string }>('auth.remove', { id });
+  return { answer, text: `removed ${bold(answer.removed)}` };
+}
+
+async function order([provider, ...ids]: readonly string[], _given: Given, host: CommandHost) {
+  if (!provider)
+    throw usage(
+      'models auth order needs a provider, and profiles to set an order: instar models auth order anthropic work private, or "none"',
+    );
+  const wanted = ids.length === 1 && ids[0] === 'none' ? [] : ids;
+  const answer = await host.ask<{ readonly ids: readonly string[] }>('auth.order', { provider, ...(ids.length > 0 && { ids: wanted }) });
+  return { answer, text: answer.ids.length ? answer.ids.join(', ') : dim('no order: OAuth, tokens, keys; the least recently used first') };
+}
+
+async function clear([name]: readonly string[], { profile }: Given, host: CommandHost) {
+  const { profiles } = await host.ask<{ readonly profiles: readonly AuthLine[] }>('auth.list');
+  const isProvider = name !== undefined && profiles.every(({ id }) => id !== name) && profiles.some(({ provider }) => provider === name);
+  const id = profile ?? (isProvider ? undefined : name);
+  const answer = await host.ask<{ readonly cleared: number }>('auth.clear', { ...(id && { id }), ...(isProvider && { provider: name }) });
+  return { answer, text: answer.cleared ? `${answer.cleared} ended` : dim('nothing rests') };
+}
+
+const usage = (what: string) => new KernelError('ERR_PARSE_ARGS_AUTH', what);
+
+function table(profiles: readonly AuthLine[]): string {
+  if (profiles.length === 0) return dim('no profile; add one with "instar models auth add PROVIDER"');
+  const width = Math.max(...profiles.map(({ id }) => id.length));
+  const line = ({ id, mode, origin, state, readyAt, why, models }: AuthLine) => {
+    const when = state === 'resting' && readyAt !== undefined ? `ready in ${secondsOf(readyAt - Date.now())}` : state;
+    const rests = models.map((one) => `with ${one.model}: ready in ${secondsOf(one.readyAt - Date.now())} (${one.reason})`).join(', ');
+    const from = { config: 'config', store: 'added', implicit: "the provider's own" }[origin];
+    return `    ${oneLine(id, 80).padEnd(width)}  ${state === 'ready' ? when : bold(when)}  ${dim(oneLine(`${mode}, ${from}; ${rests || why}`, 200))}`;
+  };
+  const byProvider = Map.groupBy(profiles, ({ provider }) => provider);
+  return [...byProvider].map(([provider, all]) => [`  ${bold(provider)}`, ...all.map(line)].join('\n')).join('\n');
+}

@@ -1,0 +1,24 @@
+import { parseArgs } from 'node:util';
+import { bold, dim, oneLine, type RunCommand } from '../../cli/contract.ts';
+import type { ModelLine } from '../contract.ts';
+
+/** `instar models list`. */
+export const run: RunCommand = async (argv, host) => {
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
+  const { models } = await host.ask<{ readonly models: readonly ModelLine[] }>('models.list');
+  console.log(values.json ? JSON.stringify({ models }) : table(models));
+  return 0;
+};
+
+function table(models: readonly ModelLine[]): string {
+  const width = Math.max(0, ...models.map(({ model }) => model.length));
+  const line = ({ model, contextWindow, input, reasoning, usedBy }: ModelLine) => {
+    const facts = [
+      `${Math.round(contextWindow / 1000)}k`.padStart(5),
+      ...(reasoning ? ['thinks'] : []),
+      ...(input.includes('image') ? ['sees'] : []),
+    ].join('  ');
+    return `  ${bold(oneLine(model, 80).padEnd(width))}  ${dim(facts)}${usedBy.length ? `  ${oneLine(usedBy.join(', '), 120)}` : ''}`;
+  };
+  return models.map(line).join('\n');
+}

@@ -1,0 +1,37 @@
+import { definePlugin } from '../../kernel/index.ts';
+import { Methods } from '../gateway/contract.ts';
+import { AskModel, Models } from '../models/contract.ts';
+import { answer, type Means } from './answer.ts';
+import { failoverMethods } from './methods.ts';
+import { openSwitches } from './switches.ts';
+
+const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 3600 } as const;
+
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'When another profile or model is asked',
+  properties: {
+    firstByteSeconds: { ...seconds, default: 180, description: 'How long an attempt may take to show its first sign' },
+    idleSeconds: { ...seconds, default: 180, description: 'How long it may be silent after that' },
+  },
+} as const;
+
+export default definePlugin({
+  name: 'failover',
+  description: 'Asks the next profile, then the next model, where one does not answer',
+  config: { at: 'failover', schema },
+  async setup(ctx) {
+    const { firstByteSeconds, idleSeconds } = ctx.config;
+    // Lengthened a little, each time otherwise: not all sessions give up at one moment.
+    const jittered = (s: number) => s * 1000 * (1 + Math.random() / 5);
+    const means: Means = {
+      switches: await ctx.lease('failover:switches', openSwitches),
+      deadlines: () => ({ firstMs: jittered(firstByteSeconds), idleMs: jittered(idleSeconds), graceMs: 1000 }),
+      random: Math.random,
+      log: ctx.log,
+    };
+    ctx.tap(AskModel, (ask, run) => (run.find(Models) ? answer(ask, run, means) : undefined));
+    ctx.tap(Methods, (methods) => ({ ...methods, ...failoverMethods }));
+  },
+});

@@ -1,0 +1,124 @@
+import { isCoded, messageOf } from '../../kernel/index.ts';
+import type { Usage } from '../sessions/contract.ts';
+import { attemptOf, type FailureReason, type ModelFailure, type ModelReply } from '../models/contract.ts';
+import type { Candidate } from './chain.ts';
+import type { AttemptNote } from './contract.ts';
+import { exhausted } from './exhausted.ts';
+import { keyOf, nextStep, probeStep, type StandingsOf, type Step } from './step.ts';
+
+/** What came of one attempt. `isShown`: text of it was shown, which cannot be taken back. */
+export interface Tried {
+  readonly reply: ModelReply;
+  readonly isShown: boolean;
+}
+
+export interface Walk {
+  readonly chain: readonly Candidate[];
+  readonly signal: AbortSignal;
+  readonly standingsOf: StandingsOf;
+  /** Never rejects. */
+  readonly attempt: (step: Step) => Promise<Tried>;
+  /** Is told of every attempt but those that were stopped. */
+  readonly ended: (step: Step, failure: ModelFailure | undefined, beganAt: number) => Promise<void>;
+  /** Before the same is asked again. */
+  readonly pause: () => Promise<void>;
+  readonly now: () => number;
+}
+
+type Verdict = 'again' | 'next profile' | 'next model' | 'stop';
+
+const verdicts: Readonly<Record<FailureReason, Verdict>> = {
+  rate_limit: 'next profile',
+  auth: 'next profile',
+  billing: 'next profile',
+  timeout: 'next profile',
+  overloaded: 'next profile',
+  model_not_found: 'next model',
+  format: 'stop',
+  context_overflow: 'stop',
+  unknown: 'again',
+};
+
+/** SPEC 7.4. */
+function verdictOn({ reason, perModel }: ModelFailure, isAgain: boolean): Verdict {
+  if (reason === undefined) return 'stop'; // stopped, or not admitted: no other model changes that
+  if (reason === 'format' && perModel) return 'next model';
+  return reason === 'unknown' && isAgain ? 'stop' : verdicts[reason];
+}
+
+/** Asks along the chain until one answers or nothing is left. Each profile of each model is asked once, what fails for no known reason twice. */
+export async function walk({ chain, signal, standingsOf, attempt, ended, pause, now }: Walk): Promise<ModelReply> {
+  const asked = new Set<string>();
+  const givenUp = new Set<string>();
+  const spoiled = new Set<string>();
+  const behind = { asked, givenUp, spoiled };
+  const notes: AttemptNote[] = [];
+  const spent: Usage[] = [];
+  let last: ModelReply | undefined;
+  let again: Step | undefined;
+  let isProbed = false;
+
+  const nothing = async () => {
+    const first = await chain[0]?.model();
+    if (!first) throw new Error('the chain is empty');
+    const failure: ModelFailure = { code: 'MODEL_NO_KEY', message: 'no profile of it can be used', reason: 'auth' };
+    return { message: attemptOf(first, {}, failure).message, failure };
+  };
+  const stopped = (): ModelReply | undefined => {
+    if (!signal.aborted || !last) return undefined;
+    const failure: ModelFailure = { code: 'MODEL_ABORTED', message: 'was stopped' };
+    return { message: { ...last.message, stopReason: 'aborted', errorMessage: failure.message }, failure };
+  };
+  const sum = (reply: ModelReply): ModelReply => (spent.length > 1 ? { ...reply, spent: spent.reduce(add) } : reply);
+  const failed = async () => {
+    const failure = await exhausted({ chain, standingsOf, asked, notes, now: now(), last: last ?? (await nothing()) });
+    const { message } = last ?? (await nothing());
+    return sum({ message: { ...message, errorMessage: failure.message }, failure });
+  };
+
+  for (;;) {
+    const step: Step | undefined =
+      again ?? (await nextStep(chain, standingsOf, behind)) ?? (isProbed ? undefined : await probeStep(chain, standingsOf, behind));
+    const end = stopped();
+    if (end) return sum(end);
+    if (!step) return failed();
+    isProbed ||= step.isProbe;
+    asked.add(keyOf(step.ref, step.standing.profile.id));
+    const [began, beganAt] = [performance.now(), now()];
+    const { reply, isShown } = await attempt(step);
+    last = reply;
+    spent.push(reply.message.usage);
+    const { failure } = reply;
+    if (failure?.code === 'MODEL_ABORTED' && signal.aborted) return sum(reply);
+    await ended(step, failure, beganAt);
+    if (!failure) return sum(reply);
+    notes.push(noteOf(step, failure, performance.now() - began));
+    const verdict = verdictOn(failure, again !== undefined);
+    const isOnly = verdict === 'stop' && notes.length === 1;
+    if (isOnly || isShown || failure.reason === undefined || failure.reason === 'context_overflow') return sum(reply);
+    if (verdict === 'stop') return failed();
+    if (verdict === 'next profile' && !failure.perModel) spoiled.add(step.standing.profile.id);
+    if (verdict === 'next model') givenUp.add(step.ref);
+    again = verdict === 'again' ? step : undefined;
+    if (again) await pause();
+  }
+}
+
+function noteOf({ ref, standing }: Step, { reason, code, message }: ModelFailure, ms: number): AttemptNote {
+  return { model: ref, profile: standing.profile.id, code, message, ms: Math.round(ms), ...(reason && { reason }) };
+}
+
+/** A failure on our own side that came before the request: of the profile where it says so, else of nobody. */
+export function failureOf(cause: unknown): ModelFailure {
+  const code = isCoded(cause) ? cause.code : 'ADAPTER_FAILED';
+  return { code, message: messageOf(cause), ...(/^(?:AUTH|SECRET)_/.test(code) && { reason: 'auth' }) };
+}
+
+const add = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
+  totalTokens: a.totalTokens + b.totalTokens,
+  ...((a.cost || b.cost) && { cost: { total: (a.cost?.total ?? 0) + (b.cost?.total ?? 0) } }),
+});
