@@ -7,6 +7,7 @@ const verbs = {
   export: () => import('./export.ts'),
   reset: () => import('./reset.ts'),
   delete: () => import('./delete.ts'),
+  compact: () => import('./compact.ts'),
   import: () => import('./import.ts'),
 } satisfies Record<string, () => Promise<{ run: RunCommand }>>;
 
