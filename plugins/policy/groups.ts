@@ -1,25 +1,41 @@
-/** Tool names behind the `group:` names of policies: the sections of the catalog (SPEC 2.1). */
+/** The tools that are known by name, in the sections of SPEC 2.1; which of them are here is for plugins to say. */
+export const catalog = {
+  Files: ['read', 'write', 'edit', 'apply_patch'],
+  Runtime: ['exec', 'process', 'code_execution'],
+  Web: ['web_search', 'web_fetch', 'x_search'],
+  Memory: ['memory_search', 'memory_get'],
+  Sessions: ['sessions_list', 'sessions_history', 'sessions_send', 'sessions_spawn', 'sessions_yield', 'subagents', 'session_status'],
+  UI: ['browser', 'canvas'],
+  Messaging: ['message'],
+  Automation: ['cron', 'gateway'],
+  Nodes: ['nodes'],
+  Agents: ['agents_list'],
+  Media: ['image', 'image_generate', 'tts'],
+} as const;
+
+export const catalogTools: readonly string[] = Object.values(catalog).flat();
+const core: ReadonlySet<string> = new Set(catalogTools);
+const hands: ReadonlySet<string> = new Set([...catalog.Files, 'exec', 'process']);
+
+/** Tool names behind the `group:` names of policies. By name alone: a tool cannot put itself into a group. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
-  'group:fs': ['read', 'write', 'edit', 'apply_patch'],
-  'group:runtime': ['exec', 'process', 'code_execution'],
-  'group:web': ['web_search', 'web_fetch', 'x_search'],
-  'group:memory': ['memory_search', 'memory_get'],
-  'group:sessions': [
-    'sessions_list',
-    'sessions_history',
-    'sessions_send',
-    'sessions_spawn',
-    'sessions_yield',
-    'subagents',
-    'session_status',
-  ],
-  'group:ui': ['browser', 'canvas'],
-  'group:messaging': ['message'],
-  'group:automation': ['cron', 'gateway'],
-  'group:nodes': ['nodes'],
-  'group:agents': ['agents_list'],
-  'group:media': ['image', 'image_generate', 'tts'],
+  'group:fs': catalog.Files,
+  'group:runtime': catalog.Runtime,
+  'group:web': catalog.Web,
+  'group:memory': catalog.Memory,
+  'group:sessions': catalog.Sessions,
+  'group:ui': catalog.UI,
+  'group:messaging': catalog.Messaging,
+  'group:automation': catalog.Automation,
+  'group:nodes': catalog.Nodes,
+  'group:agents': catalog.Agents,
+  'group:media': catalog.Media,
+  'group:openclaw': catalogTools.filter((tool) => !hands.has(tool)),
 };
+
+/** `group:plugins`: what is not in the catalog, tools of MCP servers included. */
+export const pluginGroup = 'group:plugins';
+export const isPluginTool = (tool: string) => !core.has(tool);
 
 /** What a profile leaves of the catalog, before `alsoAllow`. */
 export const profiles = {
@@ -33,12 +49,3 @@ export type Profile = keyof typeof profiles;
 
 /** For owners alone, whichever plugin brings them. */
 export const ownerOnly: ReadonlySet<string> = new Set(['cron', 'gateway', 'nodes', 'whatsapp_login']);
-
-/** The first pattern that names the tool: a name, one with `*`, or a group. */
-export const findPattern = (patterns: readonly string[], tool: string): number =>
-  patterns.findIndex((pattern) => groups[pattern]?.includes(tool) ?? matches(pattern, tool));
-
-function matches(pattern: string, tool: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 'i').test(tool);
-}

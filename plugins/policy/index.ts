@@ -1,60 +1,49 @@
-import { DecideTool, definePlugin, FilterPolicy, Host, type Removal, type Run, type Tool, type Verdict } from '../../kernel/index.ts';
-import { Agents } from '../agents/contract.ts';
-import { ownerOnly } from './groups.ts';
-import { type Placed, refusalOf, type ToolConfig } from './rules.ts';
-import { schema } from './schema.ts';
-
-/** Order of the layers of SPEC 3 among the taps of policy.filter. */
-const stages = { owner: 30, config: 40 };
+import { DecideTool, definePlugin, FilterPolicy, GenerationSwapped, messageOf, StartReport, type Verdict } from '../../kernel/index.ts';
+import { Methods } from '../gateway/contract.ts';
+import { findingsOf } from './findings.ts';
+import { callRefusalOf, layers } from './layers.ts';
+import { methodsFor } from './methods.ts';
+import { narrow, ruleOf } from './removal.ts';
+import type { ToolConfig } from './rules.ts';
+import { agentSchema, schema } from './schema.ts';
+import { standingOf } from './standing.ts';
 
 export default definePlugin({
   name: 'policy',
   description: 'Which tools an agent may use, when offered and again when called. Without it every call is denied',
-  config: { at: 'tools', schema, extends: { 'agents.entry': { tools: schema }, 'agents.defaults': { tools: schema } } },
+  config: { at: 'tools', schema, extends: { 'agents.entry': { tools: agentSchema }, 'agents.defaults': { tools: agentSchema } } },
   setup(ctx) {
-    const { config } = ctx;
-    const byConfig = (tool: Tool, run: Run) => configRemoval(tool, { path: 'tools', config }, run);
-    for (const [stage, removalOf] of [
-      [stages.owner, ownerRemoval],
-      [stages.config, byConfig],
-    ] as const) {
+    const config = ctx.config as ToolConfig;
+    for (const layer of layers) {
       ctx.tap(
         FilterPolicy,
-        ({ tools, removed }, run) => {
-          const verdicts = tools.map((tool) => ({ tool, removal: removalOf(tool, run) }));
-          return {
-            tools: verdicts.filter(({ removal }) => !removal).map(({ tool }) => tool),
-            removed: [...removed, ...verdicts.flatMap(({ removal }) => removal ?? [])],
-          };
+        async (offer, run) => {
+          const standing = await standingOf(run, config);
+          return narrow((tool) => layer.judge(tool, standing), offer, run);
         },
-        stage,
+        layer.stage,
       );
     }
-    ctx.tap(DecideTool, ({ tool }, run): Verdict | undefined => {
-      const removal = ownerRemoval(tool, run) ?? byConfig(tool, run);
-      if (removal) return { kind: 'deny', why: removal.why, rule: removal.rule };
+    ctx.tap(DecideTool, async ({ tool, args }, run): Promise<Verdict | undefined> => {
+      const refusal = callRefusalOf(tool, args, await standingOf(run, config));
+      if (refusal) return { kind: 'deny', why: refusal.why, rule: ruleOf(refusal, run) };
       // A command is judged by its text: by tools-exec, or by nobody, which is a no.
       return tool.name === 'exec' ? undefined : { kind: 'allow', rule: 'tools' };
     });
+    ctx.tap(Methods, (methods) => ({ ...methods, ...methodsFor(config) }));
+    const problems = async (run: Parameters<typeof findingsOf>[0]) => {
+      const findings = await findingsOf(run, config).catch((cause) => [
+        { message: `could not be examined: ${messageOf(cause)}`, place: '' },
+      ]);
+      return findings.map(({ message, place }) => (place ? `${message} (${place})` : message));
+    };
+    ctx.tap(StartReport, async (lines, run) => [...lines, ...(await problems(run)).map((value) => ({ label: 'policy', value }))], 60);
+    const told = new Set<string>();
+    ctx.tap(GenerationSwapped, async ({ generation }, run) => {
+      for (const line of await problems(run)) {
+        if (generation > 1 && !told.has(line)) ctx.log.warn(line); // the first ones are in the start's report
+        told.add(line);
+      }
+    });
   },
 });
-
-/** SPEC 3.3: an unknown sender is not an owner. */
-function ownerRemoval({ name, ownerOnly: marked }: Tool, { subject }: Run): Removal | undefined {
-  if ((!marked && !ownerOnly.has(name)) || subject.sender === 'owner' || subject.sender === 'internal') return undefined;
-  return { tool: name, why: `for owners alone; the sender is ${subject.sender ?? 'unknown'}`, rule: 'owner only' };
-}
-
-function configRemoval({ name }: Tool, global: Placed, run: Run): Removal | undefined {
-  const refusal = refusalOf(name, run.subject, global, agentRules(run));
-  return refusal && { tool: name, why: refusal.why, rule: run.get(Host).place(refusal.path) };
-}
-
-/** The agent's own `tools`, else those of the defaults. */
-function agentRules(run: Run): Placed | undefined {
-  const [id, agents] = [run.subject.agent, run.find(Agents)];
-  const config = id === undefined ? undefined : agents?.field<ToolConfig>(id, 'tools');
-  if (id === undefined || !agents || !config) return undefined;
-  const own = agents.own(id)?.tools !== undefined;
-  return { path: own ? `agents.list[${agents.ids.indexOf(id)}].tools` : 'agents.defaults.tools', config };
-}

@@ -1,5 +1,6 @@
 import type { Subject } from '../../kernel/index.ts';
-import { findPattern, type Profile, profiles } from './groups.ts';
+import type { LayerId, Member } from './contract.ts';
+import type { Profile } from './groups.ts';
 
 /** What one place in the config says about tools. */
 export interface ToolRules {
@@ -12,66 +13,66 @@ export interface ToolRules {
   readonly deny?: readonly string[] | undefined;
 }
 
+/** `tools.sandbox.tools`, `tools.subagents.tools`: here `alsoAllow` gives back what is lost by default. */
+export type Confined = Omit<ToolRules, 'profile'>;
+
 /** Config `tools`, globally or of one agent. */
 export interface ToolConfig extends ToolRules {
   /** By `provider` or `provider/model`. */
   readonly byProvider?: Readonly<Record<string, ToolRules>> | undefined;
+  readonly sandbox?: { readonly tools?: Confined | undefined } | undefined;
+  /** Global alone. */
+  readonly subagents?: { readonly tools?: Confined | undefined } | undefined;
 }
 
-/** A config with its path, e.g. `agents.list[0].tools`. */
-export interface Placed {
+/** Rules with their config path, e.g. `agents.list[0].tools`. */
+export interface Placed<R = ToolConfig> {
   readonly path: string;
-  readonly config: ToolConfig;
+  readonly rules: R;
 }
 
-/** Why a tool is not available, and the config path that says so. */
+/** A config as the layers read it: of a generation, or of a candidate that nobody runs yet. */
+export interface Ruling {
+  readonly tools: Placed;
+  /** The agent's own `tools`, else those of the defaults. */
+  agent(id: string): Placed | undefined;
+  maxSpawnDepth(id: string): { readonly depth: number; readonly path: string };
+  group(subject: Subject & Member): Placed<ToolRules> | undefined;
+}
+
+/** Whom a tool is judged for, by which rules. */
+export interface Standing {
+  readonly subject: Subject & Member;
+  readonly ruling: Ruling;
+  /** The provider's own web search, where it is active. */
+  readonly native: { readonly why: string; readonly path?: string } | undefined;
+}
+
+/** Why a tool is not available. */
 export interface Refusal {
+  readonly layer: LayerId;
   readonly why: string;
-  readonly path: string;
+  /** What decided where no config does: "owner only". */
+  readonly rule: string;
+  /** The config path that says so. */
+  readonly path?: string;
 }
 
-interface Layer {
-  readonly path: string;
-  readonly rules: ToolRules;
+/** As much of a tool as policy goes by. */
+export interface Judged {
+  readonly name: string;
+  readonly ownerOnly?: boolean;
 }
 
-/** SPEC 3.4: profile, provider's profile, allow and deny, provider's, the agent's, its provider's. The first refusal stands. */
-export function refusalOf(tool: string, subject: Subject, global: Placed, agent: Placed | undefined): Refusal | undefined {
-  const providers = [global, agent].flatMap((placed) => (placed ? providerLayers(placed, subject) : []));
-  const layers = [global, agent].flatMap((placed) => (placed ? [layerOf(placed), ...providerLayers(placed, subject)] : []));
-  const byProfile = [mainProfile(global, agent), ...providers].map((layer) => outsideProfile(tool, layer));
-  const byList = layers.map((layer) => outsideLists(tool, layer));
-  return [...byProfile, ...byList].find((refusal) => refusal !== undefined);
+/** One of the five of SPEC 3. It can only refuse. */
+export interface Layer {
+  readonly id: LayerId;
+  /** Its place among the taps of policy.filter. */
+  readonly stage: number;
+  judge(tool: Judged, standing: Standing): Refusal | undefined;
+  /** At the call alone: what the arguments add. */
+  judgeCall?(tool: Judged, args: Readonly<Record<string, unknown>>, standing: Standing): Refusal | undefined;
 }
 
-/** The agent's own profile replaces the global one; both may add to it. */
-function mainProfile(global: Placed, agent: Placed | undefined): Layer {
-  const { path, config } = agent?.config.profile === undefined ? global : agent;
-  const alsoAllow = [global, agent].flatMap((placed) => placed?.config.alsoAllow ?? []);
-  return { path, rules: { profile: config.profile, alsoAllow } };
-}
-
-const layerOf = ({ path, config }: Placed): Layer => ({ path, rules: config });
-
-function providerLayers({ path, config }: Placed, { provider, model }: Subject): readonly Layer[] {
-  const keys = provider === undefined ? [] : [provider, ...(model === undefined ? [] : [`${provider}/${model}`])];
-  return keys.flatMap((key) => {
-    const rules = config.byProvider?.[key];
-    return rules ? [{ path: `${path}.byProvider${keyed(key)}`, rules }] : [];
-  });
-}
-
-const keyed = (key: string) => (/^[\w$-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
-
-function outsideProfile(tool: string, { path, rules }: Layer): Refusal | undefined {
-  const { profile, alsoAllow = [] } = rules;
-  if (profile === undefined || findPattern([...profiles[profile], ...alsoAllow], tool) >= 0) return undefined;
-  return { why: `not part of profile "${profile}" (${path}.alsoAllow can add it)`, path: `${path}.profile` };
-}
-
-function outsideLists(tool: string, { path, rules: { allow, deny = [] } }: Layer): Refusal | undefined {
-  const denied = findPattern(deny, tool);
-  if (denied >= 0) return { why: `${path}.deny names "${deny[denied]}"`, path: `${path}.deny[${denied}]` };
-  if (allow === undefined || findPattern(allow, tool) >= 0) return undefined;
-  return { why: `not on the list ${path}.allow`, path: `${path}.allow` };
-}
+/** Everybody's but the sub-agents' own: depth says it too, whatever the session is called. */
+export const isSubagent = ({ session, depth = 0 }: Subject) => session === 'subagent' || depth > 0;

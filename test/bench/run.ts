@@ -209,6 +209,9 @@ const edits = execFileSync(process.execPath, [join(import.meta.dirname, 'reload.
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 console.log(edits);
+say('instar: policy');
+const policy = execFileSync(process.execPath, [join(import.meta.dirname, 'policy.ts')], { encoding: 'utf8' });
+console.log(policy);
 const page = `# Performance
 
 \`npm run bench\` starts Instar and a floor (a bare HTTP server that asks the same model and streams its bytes) one after the
@@ -218,6 +221,7 @@ machine's: ${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.ve
 ${result}
 
 ${edits}
+${policy}
 Instar runs as \`node bin.js start\`. CPU is that of its process alone.
 `;
 writeFileSync(join(root, 'docs/performance.md'), page);

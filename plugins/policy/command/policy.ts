@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import { nearest } from '../../../kernel/index.ts';
+import { type CommandHost, exitCodes, type RunCommand } from '../../cli/contract.ts';
+import type { Explanation } from '../contract.ts';
+import { diff } from './diff.ts';
+import { showExplanation } from './show.ts';
+
+const one = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const options = {
+  agent: one,
+  channel: one,
+  sender: one,
+  'sender-id': one,
+  model: one,
+  group: one,
+  depth: one,
+  sandboxed: flag,
+  diff: one,
+  json: flag,
+} as const;
+
+/** `instar policy explain`: asks the code that decides. */
+export const run: RunCommand = async ([verb = '', ...argv], host) => {
+  if (verb !== 'explain') return usage(host, verb ? unknown(verb) : 'policy needs a verb');
+  const { values } = parseArgs({ args: [...argv], options });
+  const { diff: file, json, depth, 'sender-id': senderId, ...rest } = values;
+  if (depth !== undefined && !/^\d{1,3}$/.test(depth)) return usage(host, '--depth is a number: 0 is no sub-agent, 1 a child');
+  const params = { ...rest, senderId, ...(depth !== undefined && { depth: Number(depth) }) };
+  if (file !== undefined) return diff(file, params, host, json === true);
+  const explanation = await host.ask<Explanation>('policy.explain', params);
+  console.log(json ? JSON.stringify(explanation) : showExplanation(explanation));
+  return 0;
+};
+
+const unknown = (verb: string) => `policy has no "${verb}"${nearest(verb, ['explain']) ? '; did you mean "explain"?' : ''}`;
+
+function usage(host: CommandHost, what: string): number {
+  console.error(`instar: ${what}; usage: ${host.commands.get('policy')?.usage}`);
+  return exitCodes.usage;
+}
