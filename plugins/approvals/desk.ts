@@ -1,6 +1,6 @@
 import type { Leasable } from '../../kernel/index.ts';
 import type { Clock } from './clock.ts';
-import type { Answer, Question } from './contract.ts';
+import type { Answer, Question, Seat } from './contract.ts';
 
 /** How a question ended. */
 export interface Ending {
@@ -10,27 +10,27 @@ export interface Ending {
 
 /** Open questions and who is there to answer them. A lease: both outlive a reload of this plugin. */
 export interface Desk extends Leasable {
-  readonly attended: boolean;
+  /** Whether a person could see this question. */
+  attends(question: Question): boolean;
   pending(): readonly Question[];
   /** Settles with the answer, at `expiresAt`, or when the signal aborts. */
   put(question: Question, signal: AbortSignal): Promise<Ending>;
   answer(id: string, ending: Ending): boolean;
-  attend(name: string): { leave(): void };
+  attend(name: string, seat?: Seat): { leave(): void };
 }
 
 export function openDesk(clock: Clock): Desk {
   const open = new Map<string, { readonly question: Question; readonly settle: (ending: Ending) => void }>();
-  const attending = new Set<object>();
+  const attending = new Set<Seat>();
   const answer = (id: string, ending: Ending) => {
     const entry = open.get(id);
     open.delete(id);
     entry?.settle(ending);
     return entry !== undefined;
   };
+  const seats = (question: Question) => [...attending].filter((seat) => quietly(() => seat.sees?.(question) ?? true) ?? false);
   return {
-    get attended() {
-      return attending.size > 0;
-    },
+    attends: (question) => seats(question).length > 0,
     pending: () => [...open.values()].map(({ question }) => question),
     answer,
     async put(question, signal) {
@@ -40,13 +40,16 @@ export function openDesk(clock: Clock): Desk {
       const cancel = clock.after(question.expiresAt - clock.now(), () => answer(question.id, { answer: 'timeout', by: 'nobody' }));
       signal.addEventListener('abort', abort, { once: true });
       if (signal.aborted) abort();
-      return promise.finally(() => {
-        cancel();
-        signal.removeEventListener('abort', abort);
-      });
+      // The question exists before anybody is shown it: an answer finds it, however quick it is.
+      for (const seat of seats(question)) void quietly(() => seat.show?.(question));
+      const ending = await promise;
+      cancel();
+      signal.removeEventListener('abort', abort);
+      for (const seat of attending) quietly(() => seat.settled?.(question, ending.answer, ending.by));
+      return ending;
     },
-    attend(name) {
-      const seat = { name };
+    attend(name, given = {}) {
+      const seat = { name, ...given };
       attending.add(seat);
       return { leave: () => void attending.delete(seat) };
     },
@@ -54,4 +57,15 @@ export function openDesk(clock: Clock): Desk {
       for (const id of open.keys()) answer(id, { answer: 'aborted', by: 'the end of the gateway' });
     },
   };
+}
+
+/** A seat that fails shows nothing; the others and the clock go on. */
+function quietly<T>(work: () => T): T | undefined {
+  try {
+    const done = work();
+    if (done instanceof Promise) done.catch(() => {});
+    return done;
+  } catch {
+    return undefined;
+  }
 }

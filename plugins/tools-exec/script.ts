@@ -1,8 +1,12 @@
-/** Arguments of the exec tool that make the script, as its schema passes them. */
+/** Arguments of the exec tool, as its schema passes them. */
 export interface ExecArgs {
   readonly command: string;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly background?: boolean | undefined;
+  readonly yieldMs?: number | undefined;
+  readonly pty?: boolean | undefined;
 }
 
 /** The one text that is judged, shown to a person and executed: folder and variables are part of it. */

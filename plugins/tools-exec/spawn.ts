@@ -1,85 +1,100 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
-import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KernelError, messageOf } from '../../kernel/index.ts';
-
-/** One command for a shell, and its limits. */
-export interface Job {
-  readonly script: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  /** Standard output and error, as they came. */
-  onOutput(chunk: Buffer): void;
-}
-
-export interface Ended {
-  /** As the shell counts: 128 + n after signal n. Undefined where even the supervisor was killed. */
-  readonly exitCode: number | undefined;
-  readonly why: 'ended' | 'timeout' | 'aborted';
-  /** Background processes that still held the output were killed. */
-  readonly leftovers: boolean;
-}
+import type { Ended, Job, Running, Stage } from './contract.ts';
 
 /** From SIGTERM to SIGKILL. */
 const graceMs = 2_000;
 /** How long the output may stay open once the command itself has ended: longer, and something is left behind. */
 const leftoverMs = 1_000;
+/** The first descriptor of the caller's files; sh knows those of one digit. */
+const firstFile = 5;
+export const maxFiles = 5;
 
 /**
- * Supervises the command inside its own process group. Descriptor 3 is held open by this process alone: when the
+ * Supervises programs inside their own process group. Descriptor 3 is held open by this process alone: when the
  * gateway dies, even by SIGKILL, the watcher reads its end and kills the group. The output goes through a real pipe
  * (Node's are sockets, which `> /dev/stderr` cannot open). The exit code comes on descriptor 4, then `done` once the
  * watcher is reaped; the supervisor waits to be killed with what is left, so that the group's number stays taken.
  */
-const supervisor = `
+const supervisor = (programs: string) => `
 trap : HUP INT TERM
 (trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) >/dev/null 4>&- &
 watcher=$!
-{ trap : HUP INT TERM; (exec "$0" -c "$1" 2>&1 3<&- 4>&-); echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
+{ trap : HUP INT TERM; (${programs}) 2>&1; echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
 kill -KILL $watcher; wait $watcher
 echo done >&4
 read -r _ <&3
 kill -KILL 0`;
 
-/** The only place that starts a process. Settles once the whole group is gone; kills it on abort and on timeout. */
-export async function runShell(job: Job): Promise<Ended> {
+/** `(exec "${1}" "${2}") | (exec "${3}" 2>&1)`: made of numbers alone. What is executed comes as arguments, which sh never reads. */
+function programsOf(stages: readonly Stage[], files: number): string {
+  let next = 1;
+  const close = Array.from({ length: files }, (_, i) => ` ${firstFile + i}>&-`).join('');
+  const program = ({ argv, redirections = [] }: Stage) => {
+    const words = argv.map(() => `"\${${next++}}"`).join(' ');
+    const wires = redirections.map((wire) => ` ${wire.fd}>&${'same' in wire ? wire.same : firstFile + wire.file}`).join('');
+    return `(exec${wires} 3>&- 4>&-${close}; exec ${words})`;
+  };
+  return stages.map(program).join(' | ');
+}
+
+/** The only place that starts a process. Kills the whole group on abort, timeout and `kill`. */
+export async function startGroup(job: Job): Promise<Running> {
   job.signal.throwIfAborted();
-  const child = spawn('/bin/sh', ['-c', supervisor, shellPath(), job.script], {
-    cwd: job.cwd,
-    env: job.env,
+  const { stages, cwd, env, input = false, files = [] } = job;
+  if (files.length > maxFiles)
+    throw new KernelError('SPAWN_FAILED', `more than ${maxFiles} redirections to files in one pipeline; use fewer`);
+  const child = spawn('/bin/sh', ['-c', supervisor(programsOf(stages, files.length)), 'sh', ...stages.flatMap(({ argv }) => argv)], {
+    cwd,
+    env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe'],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'ignore', 'pipe', 'pipe', ...files],
   });
   // Each may fail on its own when the group is killed; the exit tells what matters.
   for (const part of [child, ...child.stdio]) part?.on('error', () => {});
   await once(child, 'spawn').catch((cause: unknown) => {
-    throw new KernelError('SPAWN_FAILED', `the shell did not start in ${job.cwd}: ${messageOf(cause)}`, { cause });
+    throw new KernelError('SPAWN_FAILED', `the command did not start in ${cwd}: ${messageOf(cause)}`, { cause });
   });
   return supervise(child, job);
 }
 
-async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
-  const [, output, , lifeline, status] = child.stdio as [null, Readable, null, Readable, Readable];
-  const ended: { -readonly [K in keyof Ended]: Ended[K] } = { exitCode: undefined, why: 'ended', leftovers: false };
-  using undo = new DisposableStack();
-  const { later, end, kill } = groupOf(child, undo);
+function supervise(child: ChildProcess, job: Job): Running {
+  const state: { -readonly [K in keyof Ended]: Ended[K] } = { exitCode: undefined, why: 'ended', leftovers: false };
+  const undo = new DisposableStack();
+  const group = groupOf(child, undo);
   const stop = (why: Ended['why']) => {
-    if (ended.why !== 'ended' || ended.exitCode !== undefined) return;
-    ended.why = why;
-    end();
+    if (state.why !== 'ended' || state.exitCode !== undefined) return;
+    state.why = why;
+    group.end();
   };
-  later(job.timeoutMs, () => stop('timeout'));
+  if (job.timeoutMs !== undefined) group.later(job.timeoutMs, () => stop('timeout'));
   undo.use(onAbort(job.signal, () => stop('aborted')));
+  const { stdin } = child;
+  return {
+    pid: child.pid,
+    write: (data) => stdin !== null && stdin.writable && (stdin.write(data), true),
+    close: () => void stdin?.end(),
+    kill: () => stop('killed'),
+    ended: settle(child, job, state, group).finally(() => undo.dispose()),
+  };
+}
+
+async function settle(
+  child: ChildProcess,
+  job: Job,
+  state: { -readonly [K in keyof Ended]: Ended[K] },
+  { later, end, kill }: Group,
+): Promise<Ended> {
+  const [, output, , lifeline, status] = child.stdio as unknown as [null, Readable, null, Readable, Readable];
   output.on('data', (chunk: Buffer) => job.onOutput(chunk));
   onStatus(status, {
     code(exitCode) {
-      ended.exitCode = exitCode;
+      state.exitCode = exitCode;
       later(leftoverMs, () => {
-        ended.leftovers = true;
+        state.leftovers = true;
         end();
       });
     },
@@ -91,8 +106,11 @@ async function supervise(child: ChildProcess, job: Job): Promise<Ended> {
   // By now only our `cat` can hold the output open: where a command killed all of ours but that, do not wait for ever.
   await Promise.race([drained, pause(graceMs, undefined, { ref: false })]);
   for (const stream of [output, status]) stream.destroy();
-  return ended;
+  child.stdin?.destroy();
+  return state;
 }
+
+type Group = ReturnType<typeof groupOf>;
 
 /** Ours in the group, the `cat` of the output too, stand a SIGTERM: what was written by then is still read. */
 function groupOf(child: ChildProcess, undo: DisposableStack) {
@@ -135,5 +153,3 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals) {
     // the group is gone already
   }
 }
-
-const shellPath = () => ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh';

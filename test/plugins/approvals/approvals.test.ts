@@ -1,13 +1,16 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DecideTool, definePlugin, defineTool, given, isCoded, RegisterTools, text, type Verdict } from '../../../kernel/index.ts';
 import type { Clock } from '../../../plugins/approvals/clock.ts';
-import { Approvals, type Question } from '../../../plugins/approvals/contract.ts';
+import { Approvals, classes, type Question, type Requested } from '../../../plugins/approvals/contract.ts';
 import approvals, { approvalsOn } from '../../../plugins/approvals/index.ts';
 import { Events, type LiveEvent } from '../../../plugins/events/contract.ts';
 import events from '../../../plugins/events/index.ts';
 import { type Client, Methods } from '../../../plugins/gateway/contract.ts';
 import store from '../../../plugins/store/index.ts';
 import toolsExec from '../../../plugins/tools-exec/index.ts';
+import toolsFs from '../../../plugins/tools-fs/index.ts';
 import { Turn } from '../../../plugins/turns/contract.ts';
 import { allowAll, textOf, toolbench, type Toolbench, turnIn } from '../../support/toolbench.ts';
 
@@ -63,7 +66,7 @@ test('SPEC 4.4: with nobody there the answer is an immediate no that says how to
   await using at = await boot();
   const result = await at.call('danger', { what: 'rm -rf x' });
   expect(result.isError).toBe(true);
-  expect(textOf(result)).toMatch(/nobody is here.*no terminal or page is attached.*tools\.exec\.allow.*"full"/);
+  expect(textOf(result)).toMatch(/nobody is here.*no terminal or page is attached; open one to be asked$/);
   expect(at.clock.waiting()).toBe(0);
   expect(at.seen).toEqual([]);
 });
@@ -85,6 +88,8 @@ test.each([
     agent: 'main',
     sessionKey: 'agent:main:main',
     cwd: at.workspace,
+    reasons: [],
+    always: ['exactly this call, for this agent'],
     askedAt: 1_000_000,
     expiresAt: 1_030_000,
   });
@@ -214,8 +219,9 @@ test('S3: neither another kind of client nor a turn attends or answers for itsel
 });
 
 test('S1: "always" lets exactly this command of this agent run unasked from then on, after a restart too', async () => {
-  const plugins = [store, approvals, toolsExec, allowAll];
+  const plugins = [store, approvals, toolsFs, toolsExec, allowAll];
   await using at = await toolbench(plugins);
+  await mkdir(join(at.workspace, 'sub'), { recursive: true });
   const desk = await at.test.kernel.run((run) => run.get(Approvals));
   const seat = desk.attend('page');
   const first = at.call('exec', { command: 'echo hi' });
@@ -240,4 +246,114 @@ test('with ask "always" a remembered answer does not count', async () => {
   await first;
   seat.leave();
   expect(textOf(await at.call('exec', { command: 'true' }))).toContain('nobody is here');
+});
+
+test('S1: an "always" for what only a shell can do, or for an interpreter, allows it once and never again', async () => {
+  await using at = await toolbench([store, approvals, toolsFs, toolsExec, allowAll]);
+  const desk = await at.test.kernel.run((run) => run.get(Approvals));
+  const seat = desk.attend('page');
+  for (const command of ['echo $((1+1))', "awk 'BEGIN{print 2}'"]) {
+    const call = at.call('exec', { command });
+    const question = await asked(desk);
+    expect(question).toMatchObject({ what: command, always: [] });
+    expect(question.reasons.join()).toMatch(/needs a shell for arithmetic|is an interpreter, which no list can allow/);
+    desk.answer(question.id, 'always', 'page');
+    expect(textOf(await call)).toBe('2\n[exit code 0]');
+  }
+  expect(await desk.allowlist.list()).toEqual([]);
+  seat.leave();
+  expect(textOf(await at.call('exec', { command: 'echo $((1+1))' }))).toContain('nobody is here');
+});
+
+test('SPEC 4.2: the question says what "always" would add, and it is the narrow entry that is kept', async () => {
+  await using at = await toolbench([store, approvals, toolsFs, toolsExec, allowAll]);
+  await mkdir(at.workspace, { recursive: true });
+  await writeFile(join(at.workspace, 'tool'), '#!/bin/sh\necho mine', { mode: 0o755 });
+  const desk = await at.test.kernel.run((run) => run.get(Approvals));
+  desk.attend('page');
+  const call = at.call('exec', { command: './tool a && echo "x y" | wc -l' });
+  const question = await asked(desk);
+  expect(question.always).toEqual([`${at.workspace}/tool a in ${at.workspace}`, `/usr/bin/echo "x y" in ${at.workspace}`]);
+  desk.answer(question.id, 'always', 'page');
+  await call;
+  expect(await desk.allowlist.list('main')).toMatchObject([
+    { agent: 'main', pattern: `${at.workspace}/tool`, args: ['a'], sha256: expect.stringMatching(/^[0-9a-f]{64}$/), by: 'page' },
+    { agent: 'main', pattern: '/usr/bin/echo', args: ['x y'] },
+  ]);
+  const again = at.call('exec', { command: './tool a' });
+  expect(textOf(await again)).toBe('mine\n[exit code 0]');
+  await writeFile(join(at.workspace, 'tool'), '#!/bin/sh\necho evil');
+  const changed = at.call('exec', { command: './tool a' });
+  const asks = await asked(desk);
+  expect(asks.reasons.join()).toContain('not what it was when it was allowed');
+  desk.answer(asks.id, 'deny', 'page');
+  await changed;
+});
+
+test('SPEC 4.4: a chat channel shows the question and takes it back; only an owner answers there', async () => {
+  await using at = await boot();
+  const seen: unknown[] = [];
+  at.desk.attend('fake-chat', {
+    sees: (question) => question.sessionKey.startsWith('agent:main:'),
+    show: (question) => void seen.push(question.what),
+    settled: (_question, answer, by) => void seen.push([answer, by]),
+  });
+  const call = at.call('danger', { what: 'rm x' }, { subject: { agent: 'main', sender: 'known', channel: 'fake' } });
+  const { id } = await asked(at.desk);
+  for (const sender of ['known', 'unknown', 'internal', undefined] as const) {
+    expect(() => at.desk.answerFrom(id, 'once', { name: 'mallory', sender })).toThrow(/no owner/);
+  }
+  expect(at.desk.answerFrom(id, 'once', { name: 'ada', sender: 'owner' })).toBe(true);
+  expect(textOf(await call)).toBe('done');
+  expect(seen).toEqual(['rm x', ['once', 'ada']]);
+});
+
+test('SPEC 4.4: where only a seat is there that cannot see the question, or fails, nobody waits or the clock decides', async () => {
+  await using at = await boot();
+  const other = at.desk.attend('other-chat', { sees: () => false });
+  expect(textOf(await at.call('danger', { what: 'x' }))).toContain('nobody is here');
+  other.leave();
+  at.desk.attend('broken', {
+    show: () => {
+      throw new Error('no network');
+    },
+  });
+  const call = at.call('danger', { what: 'x' });
+  await asked(at.desk);
+  at.clock.pass(30_000);
+  expect(textOf(await call)).toContain('nobody answered within 30 s');
+});
+
+const classed: readonly (readonly [request: Requested, kind: string, passes: boolean])[] = [
+  [{ tool: 'read', path: 'in.txt' }, 'readonly_scoped', true],
+  [{ tool: 'read', path: './sub/../in.txt' }, 'readonly_scoped', true],
+  [{ tool: 'read', path: '../out.txt' }, 'other', false],
+  [{ tool: 'read', path: 'link' }, 'other', false],
+  [{ tool: 'read', path: 'nothing' }, 'other', false],
+  [{ tool: 'read', path: '/etc/passwd' }, 'other', false],
+  [{ tool: 'read' }, 'other', false],
+  [{ tool: 'read', path: 'in.txt', changesState: true }, 'mutating', false],
+  [{ tool: 'search' }, 'readonly_search', true],
+  [{ tool: 'web_search' }, 'readonly_search', true],
+  [{ tool: 'memory_search' }, 'readonly_search', true],
+  [{ tool: 'web_search', changesState: true }, 'mutating', false],
+  ...['exec', 'spawn', 'shell', 'bash', 'process', 'nodes', 'code_execution'].map((tool) => [{ tool }, 'exec_capable', false] as const),
+  ...['gateway', 'cron', 'sessions_spawn', 'sessions_send', 'session_status'].map((tool) => [{ tool }, 'control_plane', false] as const),
+  [{ tool: 'whatsapp_login' }, 'interactive', false],
+  [{ tool: 'write', path: 'in.txt' }, 'mutating', false],
+  [{ tool: 'web_fetch' }, 'other', false],
+  [{ tool: 'READ', path: 'in.txt' }, 'unknown', false],
+  [{ tool: 'read ', path: 'in.txt' }, 'unknown', false],
+  [{ tool: 'toString' }, 'unknown', false],
+  [{ tool: undefined }, 'unknown', false],
+];
+test('SPEC 4.3: the class of each permission request, and which pass by themselves', async () => {
+  await using at = await boot();
+  await mkdir(join(at.workspace, 'sub'), { recursive: true });
+  for (const name of ['workspace/in.txt', 'out.txt']) await writeFile(join(at.test.home, name), '');
+  await symlink('../out.txt', join(at.workspace, 'link'));
+  for (const [request, kind, passes] of classed) {
+    expect([request, await at.desk.classify({ ...request, cwd: at.workspace })]).toMatchObject([request, { class: kind, passes }]);
+  }
+  expect(classes.filter((row) => row.passes).map((row) => row.class)).toEqual(['readonly_scoped', 'readonly_search']);
 });

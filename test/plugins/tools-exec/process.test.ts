@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Approver, definePlugin, given } from '../../../kernel/index.ts';
+import toolsExec from '../../../plugins/tools-exec/index.ts';
+import toolsFs from '../../../plugins/tools-fs/index.ts';
+import { Turn } from '../../../plugins/turns/contract.ts';
+import { allowAll, textOf, toolbench, type Toolbench, turnIn } from '../../support/toolbench.ts';
+
+const full = { tools: { exec: { security: 'full' } } };
+const boot = (config: object = full, more: Parameters<typeof toolbench>[0] = []) =>
+  toolbench([toolsFs, toolsExec, allowAll, ...more], config as never);
+const said = async (bench: Toolbench, name: string, args: object) => textOf(await bench.call(name, args));
+const runs = (pid: number) => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+test('SPEC 4.6: a command goes on in the background: list, poll, log, write, kill, remove', async () => {
+  await using bench = await boot();
+  const begun = await bench.call('exec', {
+    command: 'echo ready; while read -r line; do echo "got $line"; done; echo end',
+    background: true,
+  });
+  expect(begun.details).toEqual({ sessionId: 'p1', status: 'running' });
+  expect(await said(bench, 'process', { action: 'list' })).toMatch(/^p1 {2}running {2}0 s {2}echo ready/);
+  await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'one\n' });
+  await expect
+    .poll(() => said(bench, 'process', { action: 'log', sessionId: 'p1' }), { interval: 10 })
+    .toMatch(/^ready\ngot one\n\[lines 0–2 of 2; p1: running\]$/);
+  // What exec itself gave already is not given again.
+  expect(await said(bench, 'process', { action: 'poll', sessionId: 'p1' })).toMatch(/^(ready\n)?got one\n\[p1: running\]$/);
+  expect(await said(bench, 'process', { action: 'poll', sessionId: 'p1' })).toBe('[p1: running]');
+  expect(await said(bench, 'process', { action: 'remove', sessionId: 'p1' })).toContain('runs still');
+  await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'two\n', eof: true });
+  expect(await said(bench, 'process', { action: 'poll', sessionId: 'p1', timeoutMs: 5000 })).toBe('got two\nend\n[p1: exit code 0]');
+  expect(await said(bench, 'process', { action: 'log', sessionId: 'p1', offset: 1, limit: 1 })).toMatch(/^got one\n/);
+  expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'x' })).toContain('takes no input');
+  expect(await said(bench, 'process', { action: 'remove', sessionId: 'p1' })).toBe('p1 is forgotten');
+  expect(await said(bench, 'process', { action: 'list' })).toBe('nothing runs in the background');
+});
+
+test('kill ends the whole group, and an unknown id names those that are there', async () => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'sleep 300 & echo $!; wait', background: true });
+  await expect.poll(() => said(bench, 'process', { action: 'log', sessionId: 'p1' }), { interval: 10 }).toMatch(/^\d+\n/);
+  const pid = Number((await said(bench, 'process', { action: 'log', sessionId: 'p1' })).split('\n')[0]);
+  expect(runs(pid)).toBe(true);
+  expect(await said(bench, 'process', { action: 'kill', sessionId: 'p1' })).toBe('p1 ended');
+  await expect.poll(() => runs(pid), { interval: 10 }).toBe(false);
+  expect(await said(bench, 'process', { action: 'poll', sessionId: 'p7' })).toMatch(/no background command "p7"; it has: p1/);
+});
+
+test('with yieldMs a quick command answers as usual, and a slow one goes to the background', async () => {
+  await using bench = await boot();
+  expect(await said(bench, 'exec', { command: 'echo quick', yieldMs: 5000 })).toBe('quick\n[exit code 0]');
+  expect(await said(bench, 'exec', { command: 'echo slow; sleep 300', yieldMs: 300 })).toMatch(/slow\n\[runs in the background as p2/);
+});
+
+test('S10: another session neither sees nor reaches it', async () => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'sleep 300', background: true });
+  const other = { ...turnIn(bench.workspace), sessionKey: 'agent:main:other' };
+  const call = (args: object) =>
+    bench.test.kernel.run((run) => run.callTool({ id: 'c', name: 'process', args }), {
+      subject: { agent: 'main' },
+      values: [given(Turn, other)],
+    });
+  expect(textOf(await call({ action: 'list' }))).toBe('nothing runs in the background');
+  expect(textOf(await call({ action: 'kill', sessionId: 'p1' }))).toContain('no background command "p1"');
+});
+
+test('SPEC 4.6: nothing outlives the gateway, and an abort of the run ends what it left in the background', async () => {
+  const bench = await boot();
+  const abort = new AbortController();
+  const pidOf = async (id: string) => {
+    await expect.poll(() => said(bench, 'process', { action: 'log', sessionId: id }), { interval: 10 }).toMatch(/^\d+\n/);
+    return Number((await said(bench, 'process', { action: 'log', sessionId: id })).split('\n')[0]);
+  };
+  await bench.call('exec', { command: 'echo $$; exec sleep 300', background: true });
+  await bench.call('exec', { command: 'echo $$; exec sleep 300', background: true }, { signal: abort.signal });
+  const [stays, goes] = [await pidOf('p1'), await pidOf('p2')];
+  abort.abort(new Error('stop'));
+  await expect.poll(() => runs(goes), { interval: 10, timeout: 5000 }).toBe(false);
+  expect(runs(stays)).toBe(true);
+  await bench[Symbol.asyncDispose]();
+  await expect.poll(() => runs(stays), { interval: 10, timeout: 5000 }).toBe(false);
+});
+
+test('a reload of the plugin stops nothing that runs in the background', async () => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'sleep 300', background: true });
+  await bench.test.apply(
+    [toolsFs, toolsExec, allowAll].map((plugin) => ({ plugin, codeHash: plugin.name === 'tools-exec' ? '2' : '1', source: 'test' })),
+  );
+  expect(await said(bench, 'process', { action: 'list' })).toMatch(/^p1 {2}running/);
+});
+
+test('SPEC 4.2: what is written to a command that a person allowed is asked for as well: a shell would execute it', async () => {
+  const asked: string[] = [];
+  const once = definePlugin({
+    name: 'once',
+    description: 'test',
+    provides: [Approver],
+    setup: (ctx) => ctx.provide(Approver, { ask: async (_request, why) => ({ allowed: asked.push(why) === 1, why: 'no' }) }),
+  });
+  await using bench = await boot({}, [once]);
+  await bench.call('exec', { command: 'bash -i $X', background: true });
+  expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'rm -rf /\n' })).toContain('process was denied: no');
+  expect(asked).toEqual(['bash -i $X', 'write to p1 (bash -i $X): rm -rf /\n']);
+});
+
+test('a command that asks for a terminal has one', async () => {
+  await using bench = await boot();
+  expect(await said(bench, 'exec', { command: 'test -t 0 && test -t 1 && echo tty', pty: true })).toMatch(/^tty\r?\n/);
+  expect(await said(bench, 'exec', { command: 'test -t 1 || echo none' })).toMatch(/^none\n/);
+});
+
+test('U077: with ask "off" nobody waits for an answer, neither for a command nor for its input', async () => {
+  await using bench = await boot({ tools: { exec: { ask: 'off', allowlist: ['sleep'] } } });
+  expect(await said(bench, 'exec', { command: 'id' })).toMatch(/denied: id: it is not on the allowlist/);
+  await bench.call('exec', { command: 'sleep 300', background: true });
+  expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'x' })).toMatch(/process was denied: .*ask is "off"/);
+});
