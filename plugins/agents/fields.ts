@@ -19,16 +19,6 @@ const modelRef = {
 
 export const fieldsToCome = {
   skills: { ...strings, description: 'Names of the skills the agent is shown; absent: all that are there; []: none' },
-  sandbox: fields('Where the commands and file tools of this agent run', {
-    mode: {
-      enum: ['off', 'non-main', 'all'],
-      'x-default': 'off',
-      description: 'Which sessions are sandboxed: none, all but the main one, all',
-    },
-    backend: { type: 'string', description: 'What isolates, e.g. bubblewrap or docker; absent: what this machine has' },
-    workspaceAccess: { enum: ['none', 'ro', 'rw'], 'x-default': 'none', description: "What the sandbox sees of the agent's workspace" },
-    scope: { enum: ['session', 'agent', 'shared'], 'x-default': 'agent', description: 'What shares one sandbox' },
-  }),
   runtime: fields('What runs the turns', {
     type: { enum: ['embedded', 'acp'], 'x-default': 'embedded', description: 'acp gives the values below to ACP sessions of this agent' },
     acp: fields('Defaults of ACP sessions of this agent', {

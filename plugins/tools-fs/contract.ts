@@ -17,6 +17,15 @@ export interface Opened extends AsyncDisposable {
 export interface PathGuard {
   /** Opens for reading; throws PATH_OUTSIDE, PATH_CLOSED, PATH_MISSING or PATH_SPECIAL. */
   open(root: string, path: string): Promise<Opened>;
+  /** Opens the folder of a file that is to be written; throws as `open` does. Open the file with O_NOFOLLOW. */
+  spot(root: string, path: string): Promise<WriteSpot>;
+}
+
+/** A proven, open folder and the entry in it that is meant. */
+export interface WriteSpot extends AsyncDisposable {
+  readonly entry: string;
+  /** As in `Opened`. */
+  at(entry: string): string;
 }
 
 export const PathGuard = service<PathGuard>('path.guard');

@@ -2,7 +2,7 @@ import { definePlugin, Host, RegisterTools } from '../../kernel/index.ts';
 import { applyPatch } from './apply-patch.ts';
 import { PathGuard } from './contract.ts';
 import { edit } from './edit.ts';
-import { openUnder } from './path-guard.ts';
+import { openSpot, openUnder } from './path-guard.ts';
 import { read } from './read.ts';
 import { closedTo } from './workspace.ts';
 import { write } from './write.ts';
@@ -14,7 +14,10 @@ export default definePlugin({
   provides: [PathGuard],
   setup(ctx) {
     const closed = closedTo(ctx.needs.host);
-    ctx.provide(PathGuard, { open: (root, path) => openUnder({ root, closed }, path) });
+    ctx.provide(PathGuard, {
+      open: (root, path) => openUnder({ root, closed }, path),
+      spot: (root, path) => openSpot({ root, closed }, path),
+    });
     ctx.tap(RegisterTools, (tools) => [...tools, read, write, edit, applyPatch]);
   },
 });

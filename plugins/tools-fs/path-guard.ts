@@ -9,6 +9,10 @@ import type { Opened } from './contract.ts';
 export interface Fence {
   readonly root: string;
   readonly closed: readonly string[];
+  /** What a path means that is said as in a sandbox. */
+  readonly alias?: (path: string) => string;
+  /** Why nothing under it may be written; absent where it may. */
+  readonly readOnly?: string;
 }
 
 /** A proven, open folder and the entry in it that is meant. */
@@ -49,6 +53,7 @@ export async function openUnder(fence: Fence, path: string): Promise<Opened> {
 
 /** Opens the folder of a file that is to be written, made or removed. `make` makes missing folders, the root too. */
 export async function openSpot(fence: Fence, path: string, { make = false, follow = true } = {}): Promise<Spot> {
+  if (fence.readOnly !== undefined) throw new KernelError('SANDBOX_READONLY', `"${path}" cannot be written: ${fence.readOnly}`);
   if (make) await mkdir(fence.root, { recursive: true });
   const { root, real, missing } = await locate(fence, path, follow);
   if (real === root && missing.length === 0) throw isFolder(path);
@@ -86,7 +91,7 @@ async function locate(fence: Fence, path: string, follow = true): Promise<Locate
   if (path.includes('\0')) throw new KernelError('PATH_OUTSIDE', 'a path cannot hold a NUL character');
   const base = await deepest(resolve(fence.root));
   const root = join(base.real, ...base.missing);
-  const asked = resolve(root, path.replace(/^~(?=\/|$)/, homedir()));
+  const asked = resolve(root, (fence.alias ? fence.alias(path) : path).replace(/^~(?=\/|$)/, homedir()));
   const last = follow || asked === root ? undefined : basename(asked);
   const located = last === undefined ? await deepest(asked) : withEntry(await deepest(dirname(asked)), last);
   check(fence, root, join(located.real, ...located.missing), path);

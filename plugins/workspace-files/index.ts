@@ -1,10 +1,12 @@
-import { statSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { definePlugin, PromptSections, type Subject } from '../../kernel/index.ts';
+import { definePlugin, isCoded, PromptSections, type Run, type Subject } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
+import { PathGuard } from '../tools-fs/contract.ts';
 import { readme } from './readme.ts';
 
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const names = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'HEARTBEAT.md', 'MEMORY.md', 'BOOTSTRAP.md'];
 /** SPEC 5.3: all that sub-agents and cron get. */
 const shared = new Set(['AGENTS.md', 'TOOLS.md', 'SOUL.md', 'IDENTITY.md', 'USER.md']);
@@ -33,8 +35,9 @@ export default definePlugin({
       const small = subject.session === 'subagent' || subject.session === 'cron';
       return names.filter((name) => !small || shared.has(name)).map((name) => ({ name, path: join(folderOf(subject), name) }));
     };
-    const read = async ({ subject }: { subject: Subject }) => {
-      const texts = await Promise.all(files(subject).map(async ({ name, path }) => ({ name, text: await textOf(path) })));
+    const read = async (run: Run) => {
+      const [{ subject }, folder] = [run, folderOf(run.subject)];
+      const texts = await Promise.all(files(subject).map(async ({ name }) => ({ name, text: await textOf(folder, name, run) })));
       return projectContext(
         texts.filter(({ text }) => text.trim()),
         maxFileChars,
@@ -77,7 +80,17 @@ function signatures() {
   };
 }
 
-const textOf = (path: string) => readFile(path, 'utf8').catch(() => ''); // absent or unreadable: not part of the prompt
+/** What an agent can write it can also make a link or a pipe: neither may bring other files of this machine into the prompt, or hold it up. */
+async function textOf(folder: string, name: string, run: Run): Promise<string> {
+  try {
+    const guard = run.find(PathGuard);
+    await using file = guard ? (await guard.open(folder, name)).handle : await open(join(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return (await file.stat()).isFile() ? await file.readFile('utf8') : '';
+  } catch (error) {
+    const leads = isCoded(error) && ['PATH_OUTSIDE', 'PATH_CLOSED', 'ELOOP'].includes(error.code);
+    return leads ? '[left out: it is a link that leads outside the workspace]' : ''; // absent or unreadable: not part of the prompt
+  }
+}
 
 function projectContext(files: readonly { readonly name: string; readonly text: string }[], perFile: number, total: number): string {
   let left = total;

@@ -1,0 +1,49 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { KernelError, type Run } from '../../kernel/index.ts';
+import { type Allowance, refusalOf } from './addresses.ts';
+import { Resolve } from './contract.ts';
+
+/** An address that was judged, to be connected to as it is. */
+export interface Target {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** The URL parser writes every notation of an IPv4 host (decimal, octal, hex, short, full-width) as the address that it means. */
+export function urlOf(text: string, base?: string): URL {
+  if (!URL.canParse(text, base))
+    throw new KernelError('FETCH_URL', `"${text.slice(0, 200)}" is no URL; give one such as https://example.org/`);
+  const url = new URL(text, base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new KernelError('FETCH_URL', `"${url.protocol}" is not fetched; only http: and https: are`);
+  }
+  if (url.username || url.password) throw new KernelError('FETCH_URL', 'the URL holds a user or password; leave them out');
+  url.hash = '';
+  return url;
+}
+
+/** Looks the host up once and judges every address of the answer: one that is not allowed refuses them all. */
+export async function targetsOf(url: URL, allowed: readonly Allowance[], run: Run): Promise<readonly Target[]> {
+  const host = hostOf(url);
+  const addresses = isIP(host) ? [host] : await resolve(host, run);
+  for (const address of addresses) {
+    const why = refusalOf(address);
+    if (why === undefined || allowed.some((one) => one.has(host, address))) continue;
+    const where = host === address ? address : `${host} leads to ${address}, which`;
+    throw new KernelError('FETCH_BLOCKED', `${where} ${why}; it is not fetched unless fetch.allowPrivate names it`);
+  }
+  return addresses.map((address) => ({ address, family: isIP(address) === 4 ? 4 : 6 }));
+}
+
+/** Without the brackets of IPv6 and the dot of a full name. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+async function resolve(host: string, run: Run): Promise<readonly string[]> {
+  const bySystem: Resolve = async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+  const addresses = await (run.find(Resolve) ?? bySystem)(host).catch((cause: unknown) => {
+    throw new KernelError('FETCH_FAILED', `there is no host "${host}"; check the name`, { cause });
+  });
+  if (addresses.length === 0) throw new KernelError('FETCH_FAILED', `host "${host}" has no address; check the name`);
+  return addresses;
+}
