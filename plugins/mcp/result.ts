@@ -1,0 +1,66 @@
+import type { Content, ToolResult } from '../../kernel/index.ts';
+import type { RawResult } from './protocol.ts';
+
+const caps = { chars: 50_000, images: 4, imageBytes: 5_000_000 };
+
+/** What a server answered, as a tool's result: capped with visible marks; what a model cannot take is named. */
+export function resultOf({ content, structuredContent, isError }: RawResult, takesImages: boolean): ToolResult {
+  const parts = content.length === 0 && structuredContent ? [{ type: 'text', text: JSON.stringify(structuredContent) } as const] : content;
+  const limits = { chars: caps.chars, images: takesImages ? caps.images : 0 };
+  const shown = parts.flatMap((part) => contentOf(part, limits, takesImages));
+  const said = limits.chars < 0 ? [...shown, note(`[cut: ${-limits.chars} more characters; ask for less at once]`)] : shown;
+  return {
+    content: said.length > 0 ? said : [note('[no content]')],
+    ...(structuredContent && JSON.stringify(structuredContent).length <= caps.chars && { details: structuredContent }),
+    ...(isError && { isError: true }),
+  };
+}
+
+type Part = RawResult['content'][number];
+type Limits = { chars: number; images: number };
+
+function contentOf(part: Part, limits: Limits, takesImages: boolean): readonly Content[] {
+  switch (part.type) {
+    case 'text':
+      return words(part.text, limits);
+    case 'image':
+      return picture(part, limits, takesImages);
+    case 'audio':
+      return [note(`[audio, ${part.mimeType}, ${bytesOf(part.data)} bytes: it cannot be shown]`)];
+    case 'resource_link':
+      return words(`[${part.name}: ${part.uri}${part.description ? `, ${part.description}` : ''}]`, limits);
+    case 'resource': {
+      const { resource } = part;
+      if ('text' in resource) return words(`[${resource.uri}]\n${resource.text}`, limits);
+      const type = resource.mimeType ?? 'unknown type';
+      if (type.startsWith('image/')) return picture({ data: resource.blob, mimeType: type }, limits, takesImages);
+      return [note(`[${resource.uri}: ${type}, ${bytesOf(resource.blob)} bytes: it cannot be shown]`)];
+    }
+    default:
+      return [note('[content of an unknown kind]')];
+  }
+}
+
+/** `limits.chars` goes below zero by what was left out. */
+function words(said: string, limits: Limits): readonly Content[] {
+  const room = Math.max(limits.chars, 0);
+  limits.chars -= said.length;
+  return room > 0 || said === '' ? [note(said.slice(0, room))] : [];
+}
+
+function picture(
+  { data, mimeType }: { readonly data: string; readonly mimeType: string },
+  limits: Limits,
+  takesImages: boolean,
+): readonly Content[] {
+  const size = bytesOf(data);
+  const facts = `[${mimeType}, ${size} bytes`;
+  if (!takesImages) return [note(`${facts}; the model in use takes no images]`)];
+  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)) return [note(`${facts}; models take png, jpeg, gif and webp]`)];
+  if (size > caps.imageBytes) return [note(`${facts}; over the limit of ${caps.imageBytes}]`)];
+  if (limits.images-- <= 0) return [note(`${facts}; more than ${caps.images} images in one result]`)];
+  return [{ type: 'image', data, mimeType }];
+}
+
+const bytesOf = (base64: string) => Math.floor((base64.length * 3) / 4) - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
+const note = (text: string): Content => ({ type: 'text', text });
