@@ -1,8 +1,10 @@
 import { definePlugin, Host, KernelError, StartReport } from '../../kernel/index.ts';
 import { Inbox } from '../inbox/contract.ts';
 import { isSecretRef, secretInput } from '../secrets/contract.ts';
+import { SecurityFindings } from '../security/contract.ts';
 import { Gateway, type Method, Methods, type Route, Routes } from './contract.ts';
 import { Door, openDoor } from './door.ts';
+import { findingsOf } from './findings.ts';
 import { listen } from './listener.ts';
 import { referredToken } from './referred-token.ts';
 import { findToken, tokenOf } from './token.ts';
@@ -79,6 +81,7 @@ export default definePlugin({
     });
     ctx.tap(Routes, (routes) => [...routes, ready]);
     ctx.tap(Methods, (methods) => ({ ...methods, status }));
+    ctx.tap(SecurityFindings, (findings, asked) => [...findings, ...findingsOf(asked)]);
     ctx.tap(StartReport, (lines) => [
       ...lines,
       { label: 'page', value: isSecretRef(given) ? url : `${url}/#token=${encodeURIComponent(token.text)}` },

@@ -32,7 +32,7 @@ test('SPEC 14.2: every plugin is reloaded under load; no turn fails or doubles, 
   const apply = () =>
     t.kernel.apply({
       plugins: plugins.map((plugin) => entry(plugin, String(versions.get(plugin.name)))),
-      config: mockConfig(mock.url, t.home),
+      config: { ...mockConfig(mock.url, t.home), messages: { queue: { cap: 1000 } } },
     });
   await apply();
   let asked = 0;
