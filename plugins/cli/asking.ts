@@ -4,7 +4,7 @@ import type { Link } from './link.ts';
 import { bold, dim, plain } from './contract/terminal.ts';
 import type { TurnView } from './turn.ts';
 
-/** Puts approvals to the person at the terminal, one by one. Only `y` is a yes; an answer from elsewhere takes the question back. */
+/** Puts approvals to the person at the terminal, one by one. Only `y` and `always` are a yes; an answer from elsewhere takes the question back. */
 export function askingView(link: Link, terminal: () => Interface, write: (text: string) => void): TurnView {
   const open = new Map<string, AbortController>();
   let last: Promise<unknown> = Promise.resolve();
@@ -13,8 +13,7 @@ export function askingView(link: Link, terminal: () => Interface, write: (text: 
     write(`\n${textOf(question)}\n`);
     const answer = await terminal().question(`Allow "${plain(question.tool)}"? (y/N) `, { signal });
     open.delete(question.id);
-    const isYes = /^y(es)?$/i.test(answer.trim());
-    await link.current?.call('approvals.answer', { id: question.id, answer: isYes ? 'once' : 'deny' });
+    await link.current?.call('approvals.answer', { id: question.id, answer: meantBy(answer, question) });
   };
   return {
     approval_requested({ question }) {
@@ -33,13 +32,23 @@ export function askingView(link: Link, terminal: () => Interface, write: (text: 
   };
 }
 
+function meantBy(answer: string, { always }: Question) {
+  if (/^always$/i.test(answer.trim()) && always.length > 0) return 'always';
+  return /^y(es)?$/i.test(answer.trim()) ? 'once' : 'deny';
+}
+
 function endOf(answer: string, by: string): string {
   if (answer === 'timeout') return 'denied, for nobody answered in time';
   const told: Readonly<Record<string, string>> = { once: 'allowed', always: 'allowed from now on', deny: 'denied', aborted: 'taken back' };
   return `${told[answer] ?? plain(answer)} by ${plain(by)}`;
 }
 
-function textOf({ tool, what, why, cwd, agent }: Question): string {
+function textOf({ tool, what, why, cwd, agent, reasons, always }: Question): string {
   const where = `agent ${plain(agent)}${cwd ? `, in ${plain(cwd)}` : ''}`;
-  return `${bold(plain(tool))} ${dim(`(${where}, ${plain(why)})`)}\n    ${plain(what)}`;
+  const lines = [...reasons.slice(0, 8), ...(always.length ? [`"always" adds: ${always.join('; ')}`] : [])];
+  return [
+    `${bold(plain(tool))} ${dim(`(${where}, ${plain(why)})`)}`,
+    `    ${plain(what)}`,
+    ...lines.map((line) => dim(`  ${plain(line)}`)),
+  ].join('\n');
 }

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../../kernel/index.ts';
 import { exitCodes, type CommandHost, type RunCommand } from './contract.ts';
 import { findGateway, isAlive, reach } from './reach.ts';
+import type { Audit } from '../security/contract.ts';
 import type { Status } from './status.ts';
 import { bold, dim, hanging, oneLine } from './contract/terminal.ts';
 
@@ -71,15 +72,28 @@ const checks: Readonly<Record<string, Check>> = {
   async plugins(host) {
     const { client, leave } = await reach(host);
     const { inspection, report } = await client.call<Status>('status');
+    const audit = await client.call<Audit>('security.audit').catch(() => undefined); // the plugin may be off
     await leave();
     const live = finding('ok', 'plugins', `${inspection.instances.length} are live`);
     const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
     const model = report.find(({ label }) => label === 'model');
     const isReal = model && /^(?!demo\/)[\w.-]+\/\S/.test(model.value);
     const policy = report.filter(({ label }) => label === 'policy').map(({ value }) => finding('warn', 'policy', value));
-    return [live, ...left, ...policy, ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : [])];
+    return [
+      live,
+      ...left,
+      ...policy,
+      ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : []),
+      ...(audit ? [secured(audit)] : []),
+    ];
   },
 };
+
+function secured({ counts: { severe, warning } }: Audit): Finding {
+  if (severe + warning === 0) return finding('ok', 'security', 'nothing is open to others; "instar security audit" has the notes');
+  const found = `${severe} severe, ${warning} ${warning === 1 ? 'warning' : 'warnings'}`;
+  return finding('warn', 'security', `${found}; "instar security audit" shows what, and what mends it`);
+}
 
 async function wantedPort({ configFile, env, readConfig }: CommandHost): Promise<number> {
   const { values } = await readConfig(configFile, env);

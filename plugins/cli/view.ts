@@ -39,6 +39,14 @@ export function turnView(write: Write): TurnView {
     },
     tool_execution_start: ({ name, args }) => line(`${dim('>')} ${bold(plain(name))} ${dim(argumentsOf(args))}`),
     tool_execution_end: ({ result, ms }) => line(dim(`  ${result.isError ? 'failed: ' : ''}${resultOf(result)} (${Math.round(ms)} ms)`)),
+    model_switched: ({ from, to, isBack, reason = '' }) =>
+      line(dim(oneLine(isBack ? `${to} answers again` : `${to} answers in place of ${from} (${reason.replace('_', ' ')})`, 200))),
+    auto_compaction_start: () => line(dim('the conversation is getting long: making room')),
+    auto_compaction_end: ({ error, messages, tokensBefore, tokensAfter }) => {
+      const what = messages ? `${messages} messages are a summary now` : 'long tool results were shortened';
+      line(dim(oneLine(error ?? `${what}: about ${tokensBefore} tokens became ${tokensAfter}`, 200)));
+    },
+    context_window_warning: ({ message }) => line(dim(oneLine(message, 300))),
     agent_end() {
       if (!atLineStart) put('\n');
     },

@@ -60,7 +60,8 @@ function afterTool(ask: Ask, result: ToolResultMessage): string {
   if (ask.kind !== 'tool') return `${toolName} answered:\n\n${fenced(text)}`;
   if (ask.aim === 'done') return `Done: ${text.split('\n', 1)[0] || ask.subject}`;
   if (ask.aim === 'summary') return summaryOf(ask.subject, text);
-  return `${heading(ask)}\n\n${fenced(text)}`;
+  const time = ask.subject === 'the time' && /^time: (.*)$/m.exec(text)?.[1];
+  return time ? `It is ${time}.` : `${heading(ask)}\n\n${fenced(text)}`;
 }
 
 function heading({ tool, args, subject }: Extract<Ask, { kind: 'tool' }>): string {

@@ -15,7 +15,7 @@ test.skipIf(problem)('a stranger without a key asks on the page, allows a comman
   page.on('pageerror', (error) => faults.push(error));
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
   await page.goto(`${url}/#token=test-token`);
-  await page.getByRole('button', { name: 'What time is it?' }).click();
+  await page.getByRole('textbox', { name: 'Message' }).fill('run `date`');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Allow once' }).click();
   await page.locator('.usage').waitFor();
@@ -25,7 +25,7 @@ test.skipIf(problem)('a stranger without a key asks on the page, allows a comman
   await page.locator('.usage').waitFor();
   expect(await page.locator('.assistant .md').last().innerText()).toBe(answer);
   expect(await page.locator('.bubble').count()).toBe(1);
-  await page.getByRole('link', { name: 'What time is it?' }).waitFor();
+  await page.getByRole('link', { name: 'run `date`' }).waitFor();
   await page.getByRole('link', { name: 'Plugins' }).click();
   await page.getByRole('heading', { name: 'Generation 1' }).waitFor();
   expect(await page.locator('.instance').count()).toBeGreaterThan(15);

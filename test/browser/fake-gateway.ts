@@ -283,6 +283,16 @@ export class FakeTurn {
     this.#stream('thinking', text);
   }
 
+  switchModel(change: Record<string, unknown>) {
+    this.#publish('model_switched', change);
+  }
+
+  /** What was shown of the message counts no more. */
+  restart() {
+    this.#parts = [];
+    this.#publish('reply_restarted', { reason: 'overloaded' });
+  }
+
   /** Calls a tool and tells its result; `work` runs between the two. */
   async tool(name: string, args: Record<string, unknown>, result: string, facts: ToolFacts = {}) {
     const id = `call-${randomUUID()}`;
@@ -308,6 +318,8 @@ export class FakeTurn {
       agent: 'main',
       sessionKey,
       cwd: '/home/ada/notes',
+      reasons: ['date: it is not on the allowlist'],
+      always: ['/usr/bin/date in /home/ada/notes'],
       askedAt: now,
       expiresAt: now + 30_000,
       ...facts,

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { definePlugin, defineTool, Host, RegisterTools, text } from '../../kernel/index.ts';
 import agents from '../../plugins/agents/index.ts';
 import events from '../../plugins/events/index.ts';
-import type { Arrival } from '../../plugins/inbox/contract.ts';
+import type { Arrival, QueueMode } from '../../plugins/inbox/contract.ts';
 import inbox from '../../plugins/inbox/index.ts';
 import models from '../../plugins/models/index.ts';
 import { SendDelivery } from '../../plugins/outbox/contract.ts';
@@ -53,7 +53,10 @@ export const bootForCrash = (home: string) =>
   testKernel({
     home,
     plugins: [store, agents, models, sessions, inbox, outbox, turns, runtime, prompt, events, allowAll, effect, door, mind()],
-    config: { agents: { defaults: { model: 'fake/fake', workspace: join(home, 'ws') } } },
+    config: {
+      agents: { defaults: { model: 'fake/fake', workspace: join(home, 'ws') } },
+      messages: { queue: { cap: 2, debounceMs: 0 } },
+    },
   });
 
 const open = "SELECT (SELECT count(*) FROM inbox WHERE state = 'open') + (SELECT count(*) FROM outbox WHERE state = 'waiting') AS n";
@@ -79,6 +82,7 @@ const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0
 const client = { api: 'client', provider: 'client', model: 'client', usage, stopReason: 'stop', timestamp: 1 } as const;
 const replied = (words: string): Message => ({ role: 'assistant', content: [{ type: 'text', text: words }], ...client });
 const history = [said('one'), replied('two')];
+const together = (mode: QueueMode) => ({ mode, route: 'test:together' });
 const stateless = { sessionKey: 'agent:main:http:1', ephemeral: true, idempotencyKey: 'k', history };
 
 /** What is sent, and every write that outlives the process, in order. */
@@ -111,6 +115,94 @@ export const scenarios = {
       'transcript: assistant',
       'transcript: user',
       'transcript: assistant',
+      'update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'a message that steers': {
+    arrivals: [arrival('use the tool', together('followup')), arrival('next', together('steer'))],
+    writes: [
+      'insert inbox, insert inbox',
+      'insert sessions',
+      'transcript: user',
+      'transcript: assistant',
+      'file: effects',
+      'transcript: toolResult',
+      'transcript: user',
+      'transcript: assistant',
+      'update inbox, insert outbox, update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'messages that are collected': {
+    arrivals: [arrival('use the tool', together('collect')), arrival('one', together('collect')), arrival('two', together('collect'))],
+    writes: [
+      'insert inbox, insert inbox, insert inbox',
+      'insert sessions',
+      'transcript: user',
+      'transcript: user',
+      'transcript: user',
+      'transcript: assistant',
+      'update inbox, insert outbox, update inbox, insert outbox, update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'a message that interrupts': {
+    arrivals: [arrival('use the tool'), arrival('next', { mode: 'interrupt' })],
+    writes: [
+      'insert inbox, insert inbox',
+      'insert sessions',
+      'transcript: user',
+      'update inbox, insert outbox',
+      'update outbox',
+      'insert sessions',
+      'transcript: user',
+      'transcript: assistant',
+      'update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'one message too many': {
+    arrivals: [arrival('one'), arrival('two', together('collect')), arrival('three', together('collect')), arrival('four')],
+    writes: [
+      'insert inbox, insert inbox, insert inbox, insert inbox',
+      'update inbox, insert outbox, insert sessions',
+      'update outbox',
+      'transcript: user',
+      'transcript: assistant',
+      'update inbox, insert outbox',
+      'update outbox',
+      'insert sessions',
+      'transcript: user',
+      'transcript: user',
+      'transcript: assistant',
+      'update inbox, insert outbox, update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'a stop': {
+    arrivals: [arrival('use the tool'), arrival('next'), arrival('/stop')],
+    writes: [
+      'insert inbox, insert inbox, insert inbox',
+      'update inbox, insert outbox, insert sessions',
+      'update outbox',
+      'transcript: user',
+      'update inbox, insert outbox',
+      'update outbox',
+      'update inbox, insert outbox',
+      'update outbox',
+    ],
+  },
+  'a word to the queue, and a new conversation': {
+    arrivals: [arrival('/queue steer'), arrival('hello'), arrival('/new')],
+    writes: [
+      'insert inbox, insert inbox, insert inbox',
+      'insert inbox_modes, insert sessions',
+      'update inbox, insert outbox',
+      'transcript: user',
+      'update outbox, update inbox, insert outbox',
+      'update outbox',
+      'insert sessions',
       'update inbox, insert outbox',
       'update outbox',
     ],

@@ -125,9 +125,10 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           return running.has(itemId);
         },
         async finish() {},
+        aside: (_, work) => work(),
         active: () =>
           [...running].map(([itemId, { sessionKey }]) => {
-            return { sessionKey, itemId, state: 'running' as const, since: 1 };
+            return { sessionKey, itemId, state: 'running' as const, since: 1, lane: 'main', mode: 'followup' as const };
           }),
       });
       ctx.provide(Outbox, {
@@ -155,6 +156,8 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           file: '/nowhere',
           entries: sessionOf(key).entries,
           append: () => Promise.reject(new Error('not scripted')),
+          compact: () => Promise.reject(new Error('not scripted')),
+          shown: () => [],
           history: async () => [],
         }),
         shown: (history) => history,

@@ -103,14 +103,16 @@ const wholeTime = (question) => question.expiresAt - question.askedAt;
 
 /** @param {Card} card @param {string | undefined} chat @param {(answer: Answer) => void} onAnswer */
 function draw({ question, left }, chat, onAnswer) {
-  const { tool, what, why, agent, cwd, sessionKey } = question;
-  const buttons = answers.map((each) =>
-    h('button', { type: 'button', class: each.class, onclick: () => onAnswer(each.answer) }, each.label),
-  );
+  const { tool, what, why, agent, cwd, sessionKey, reasons, always } = question;
+  const buttons = answers
+    .filter(({ answer }) => answer !== 'always' || always.length > 0)
+    .map((each) => h('button', { type: 'button', class: each.class, onclick: () => onAnswer(each.answer) }, each.label));
   const facts = [
     ['Agent', agent],
     ['Folder', cwd],
     ['Why', why],
+    ...reasons.slice(0, 8).map((reason) => ['Reason', reason]),
+    ...(always.length > 0 ? [['“Always” adds', always.join('; ')]] : []),
   ].filter(([, text]) => text);
   return h(
     'article',

@@ -21,7 +21,8 @@ import { createTurn } from './turn.js';
  * @typedef {{ kind: 'assistant', id: string, version: number, parts: Part[], streaming: boolean, at: number }} AssistantRow
  * @typedef {{ kind: 'end', id: string, version: number, usage: Usage | undefined, ms: number | undefined, model: string | undefined,
  *   stopReason: string, error: { code?: string, message: string } | undefined, notes: string[] }} EndRow
- * @typedef {UserRow | AssistantRow | EndRow} Row
+ * @typedef {{ kind: 'note', id: string, version: number, text: string }} NoteRow
+ * @typedef {UserRow | AssistantRow | EndRow | NoteRow} Row
  * @typedef {{ state: 'running' | 'ok' | 'error', result?: ToolResult, partial?: ToolResult, ms?: number }} ToolState
  * @typedef {{ itemId: string, since: number, model?: string | undefined }} Running
  */
@@ -154,8 +155,40 @@ export function createChatLog(changed) {
     row.version = ++clock;
   }
 
+  /** @param {{ from: string, to: string, isBack: boolean, reason?: string }} change */
+  function noteSwitch({ from, to, isBack, reason = '' }) {
+    const text = isBack ? `${to} answers again` : `${to} answers in place of ${from} (${reason.replaceAll('_', ' ')})`;
+    if (running) running = { ...running, model: to };
+    note(text);
+  }
+
+  /** @param {string} text */
+  function note(text) {
+    const answering = rows.findLastIndex((row) => row.kind === 'assistant' && row.streaming);
+    add({ kind: 'note', id: `note:${clock}`, version: 0, text });
+    // Above the reply that it is about, which may have begun.
+    if (answering >= 0) rows.splice(answering, 0, ...rows.splice(-1));
+  }
+
+  /** @param {{ error?: string, messages: number, tokensBefore: number, tokensAfter: number }} end */
+  function noteCompaction({ error, messages, tokensBefore, tokensAfter }) {
+    const what = messages
+      ? `${thousands(messages)} messages are a summary for the model now`
+      : 'Long tool results were shortened for the model';
+    note(error ?? `${what}: about ${thousands(tokensBefore)} tokens became ${thousands(tokensAfter)}. Nothing was deleted.`);
+  }
+
+  /** What was shown of the message under way counts no more. */
+  function restartReply() {
+    const row = rows.findLast((one) => one.kind === 'assistant');
+    if (row?.kind !== 'assistant' || !row.streaming) return;
+    row.parts = [];
+    row.version = ++clock;
+  }
+
   /** @param {any} data @returns {void} */
   function endTurn(data) {
+    if (data.joins) return; // another message's end is that of the turn which answered both
     const id = `end:${data.itemId}`;
     const isAnswered = data.error || turn.model() || rows.some((row) => row.kind === 'assistant' && row.streaming);
     /** @type {EndRow} */
@@ -206,6 +239,11 @@ export function createChatLog(changed) {
     tool_execution_start: ({ callId }) => setTool(callId, { state: 'running' }),
     tool_execution_update: ({ callId, partial }) => setTool(callId, { partial }),
     tool_execution_end: ({ callId, result, ms }) => setTool(callId, { state: result.isError ? 'error' : 'ok', result, ms }),
+    model_switched: noteSwitch,
+    reply_restarted: restartReply,
+    auto_compaction_start: () => note('The conversation is getting long: making room…'),
+    auto_compaction_end: noteCompaction,
+    context_window_warning: ({ message }) => note(message),
     agent_end: endTurn,
   };
 
@@ -219,6 +257,7 @@ export function createChatLog(changed) {
     },
     /** What became of an item whose turn left no message: its stored answer. @param {string} itemId @param {any} delivery */
     tell(itemId, { meta, payloads }) {
+      if (meta.joins) return; // the answer stands where the turn gave it
       const { usage, stopReason, error } = meta;
       const notes = error ? [] : payloads.flatMap((/** @type {any} */ payload) => payload.text ?? []);
       const id = `end:${itemId}`;
@@ -247,6 +286,9 @@ export function createChatLog(changed) {
 }
 
 /** @typedef {ReturnType<typeof createChatLog>} ChatLog */
+
+/** @param {number} count */
+const thousands = (count) => Math.round(count).toLocaleString('en');
 
 /** @param {string} kind @returns {Part} */
 const newPart = (kind) =>

@@ -2,6 +2,7 @@
 /** Puts the page together: token, connection, views, and which of them the address shows. */
 import { announce } from './announcer.js';
 import { createApprovals } from './approval.js';
+import { createBudgetPanel } from './budget-panel.js';
 import { createChat } from './chat.js';
 import { openConnection } from './connection.js';
 import { createDrawer } from './drawer.js';
@@ -9,6 +10,7 @@ import { byId, h } from './element.js';
 import { drawIcons } from './icons.js';
 import { createLinkState } from './link-state.js';
 import { createPluginsView } from './plugins-view.js';
+import { createPolicyView } from './policy-view.js';
 import { chatHash, createSessionList } from './session-list.js';
 import { startThemeToggle } from './theme-toggle.js';
 import { toast, toastError } from './toast.js';
@@ -43,6 +45,8 @@ function start(token) {
     onError: (error) => isPluginsShown() && toastError(error, 'The status could not be read'),
     actions: [signOut],
   });
+  const budget = createBudgetPanel({ call });
+  const policy = createPolicyView({ call, onError: (error) => toastError(error, 'Policy did not answer') });
 
   /** @param {import('./connection.js').LinkState} state */
   function onLink(state) {
@@ -55,6 +59,8 @@ function start(token) {
   async function connected() {
     await Promise.all([approvals.sync(), chat.resync(), listSessions(), listAgents(), markBusy()].map(optional));
     void plugins.refresh();
+    void budget.refresh();
+    if (isPolicyShown()) void policy.refresh();
   }
 
   async function listSessions() {
@@ -67,6 +73,7 @@ function start(token) {
     const { agents, defaultId } = await call('agents.list');
     sessions.setAgents(agents.length, defaultId);
     chat.setAgents(agents, defaultId);
+    policy.setAgents(agents, defaultId);
   }
 
   async function markBusy() {
@@ -87,7 +94,7 @@ function start(token) {
   /** @type {Record<string, (data: any, event: LiveEvent) => void>} */
   const news = {
     agent_start: (_, event) => mark(event.sessionKey, true),
-    agent_end: (_, event) => mark(event.sessionKey, false),
+    agent_end: (_, event) => (mark(event.sessionKey, false), budget.refreshSoon()),
     session_changed: ({ session }) => (sessions.put(session), chat.show()),
     approval_requested: ({ question }) => approvals.requested(question),
     approval_resolved: ({ id }) => approvals.resolved(id),
@@ -97,6 +104,8 @@ function start(token) {
       const told = changes.filter(Boolean).join('; ');
       if (told) toast(`Generation ${generation} is live`, `${told} (${Math.round(ms)} ms)`);
       void plugins.refresh();
+      void budget.refresh();
+      if (isPolicyShown()) void policy.refresh();
     },
     generation_rejected: ({ error }) => toast('A change was rejected; the last good generation goes on', error, 'problem'),
     plugin_fault: (fault) => {
@@ -129,12 +138,17 @@ function start(token) {
       return location.reload();
     }
     const key = keyInAddress();
-    if (!isPluginsShown() && !key) return go(chatHash(chat.newKey()), true);
-    document.body.dataset['view'] = isPluginsShown() ? 'plugins' : 'chat';
+    if (!isPluginsShown() && !isPolicyShown() && !key) return go(chatHash(chat.newKey()), true);
+    document.body.dataset['view'] = isPluginsShown() ? 'plugins' : isPolicyShown() ? 'policy' : 'chat';
     byId('a', 'plugins-link').toggleAttribute('aria-current', isPluginsShown());
+    byId('a', 'policy-link').toggleAttribute('aria-current', isPolicyShown());
     if (isPluginsShown()) {
       document.title = 'Plugins · Instar';
       void plugins.refresh();
+    }
+    if (isPolicyShown()) {
+      document.title = 'Policy · Instar';
+      void policy.refresh();
     }
     if (key && key !== chat.sessionKey) chat.open(key);
     else if (key) chat.show();
@@ -185,4 +199,8 @@ function keyInAddress() {
 
 function isPluginsShown() {
   return location.hash === '#plugins';
+}
+
+function isPolicyShown() {
+  return location.hash === '#policy';
 }

@@ -15,6 +15,7 @@ import { createToolView, picture } from './tool-call.js';
 /** @param {Row} row @param {ChatLog} log @returns {RowView} */
 export function createRowView(row, log) {
   if (row.kind === 'assistant') return createAssistantView(log);
+  if (row.kind === 'note') return createNoteView();
   return row.kind === 'user' ? createUserView() : createEndView();
 }
 
@@ -115,6 +116,19 @@ function createThinkingView() {
       node.classList.toggle('growing', isGrowing);
       setText(text, thought.trim());
       node.hidden = thought.trim() === '' && !isGrowing;
+      return false;
+    },
+  };
+}
+
+/** @returns {RowView} */
+function createNoteView() {
+  const node = h('p', { class: 'row note quiet-note', role: 'status' });
+  return {
+    node,
+    /** @param {import('./chat-log.js').NoteRow} row */
+    update(row) {
+      setText(node, row.text);
       return false;
     },
   };

@@ -6,10 +6,11 @@ import agents from '../../../plugins/agents/index.ts';
 import { differencesOf } from '../../../plugins/agents/commands/diff.ts';
 import models from '../../../plugins/models/index.ts';
 import policy from '../../../plugins/policy/index.ts';
+import sandbox from '../../../plugins/sandbox/index.ts';
 import { bootTest, plugin } from '../../support/kernel.ts';
 import { fakeModel } from '../../../plugins/testing/kit.ts';
 
-async function shownOf(config: object, agentId: string, plugins = [agents, models, policy, fakeModel([])]): Promise<AgentShown> {
+async function shownOf(config: object, agentId: string, plugins = [agents, models, policy, sandbox, fakeModel([])]): Promise<AgentShown> {
   await using t = await bootTest(plugins, { agents: config });
   return await t.kernel.run(async (run) => {
     const { 'agents.show': show } = await run.call(Methods, {});

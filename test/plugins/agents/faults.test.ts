@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { expect, test } from 'vitest';
 import { agentFaults } from '../../../plugins/agents/faults.ts';
 import agents from '../../../plugins/agents/index.ts';
+import sandbox from '../../../plugins/sandbox/index.ts';
 import { bootTest, testKernel } from '../../support/kernel.ts';
 
 const found = (config: unknown) => agentFaults(config, { home: '/h', place: (path) => `@${path}` });
@@ -135,7 +136,7 @@ test.for<readonly [string, object]>([
   ['agents.list[0].thinkingDefault', { thinkingDefault: 'lots' }],
 ])('SPEC 1.1: a wrong type, enum or key inside a field is named: %s', async ([path, fields]) => {
   await using t = await testKernel();
-  await expect(t.apply([agents], { agents: { list: [{ id: 'a', ...fields }] } })).rejects.toMatchObject({
+  await expect(t.apply([agents, sandbox], { agents: { list: [{ id: 'a', ...fields }] } })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     problems: [{ path }],
   });

@@ -86,7 +86,7 @@ test.each([
 });
 
 const facts = { tool: 'exec', what: 'date; ls', why: 'asked for by sender "owner"', agent: 'main', sessionKey: 'agent:main:main' };
-const question = { id: 'q', ...facts, askedAt: 0, expiresAt: 30_000 };
+const question = { id: 'q', ...facts, reasons: [], always: [], askedAt: 0, expiresAt: 30_000 };
 
 function asking() {
   const input = new PassThrough();
@@ -109,3 +109,12 @@ function asking() {
   };
   return { asked, view, input, answered };
 }
+
+test('SPEC 7.8: a change of the model, and the way back, are a line each', () => {
+  const text = shown((view) => {
+    view.model_switched?.({ from: 'a/1', to: 'b/1', isBack: false, reason: 'rate_limit' });
+    delta(view, 'Hi');
+    view.model_switched?.({ from: 'b/1', to: 'a/1', isBack: true });
+  });
+  expect(text).toBe('b/1 answers in place of a/1 (rate limit)\nHi\na/1 answers again\n');
+});

@@ -83,7 +83,7 @@ describe('SPEC 1.6: what has no effect here is told and gone', () => {
   test('what restricts an agent there and not here is a warning', () => {
     const text = { agents: { defaults: { sandbox: { mode: 'all', docker: { image: 'x' } } } } };
     expect(told(text, 'warning')).toEqual([
-      expect.stringMatching(/^agents\.defaults\.sandbox: has no effect: no plugin here runs tools in a sandbox yet/),
+      expect.stringMatching(/^agents\.defaults\.sandbox: has no effect: the sandbox here has no such setting/),
     ]);
     expect(read(text).values).toEqual({ agents: { defaults: { sandbox: { mode: 'all' } } } });
   });

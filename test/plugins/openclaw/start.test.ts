@@ -30,7 +30,7 @@ test.each(["{ plugins: 'x' }", '{ plugins: { entries: [] } }', '{ plugins: { ent
 
 test('a variable that only a key without effect names is missed by nobody', async () => {
   await using home = await folder({
-    'openclaw.json': "{ tools: { web: { search: { apiKey: '${UNSET}' } } }, channels: { telegram: { botToken: '${UNSET}' } } }",
+    'openclaw.json': "{ tools: { web: { x_search: { apiKey: '${UNSET}' } } }, channels: { telegram: { botToken: '${UNSET}' } } }",
   });
   await using gateway = await start(home, { configFile: home.at('openclaw.json') });
   expect((await gateway.inspect()).leftOut).toEqual([]);
