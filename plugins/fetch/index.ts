@@ -1,7 +1,5 @@
 import { definePlugin, Host, KernelError } from '../../kernel/index.ts';
-import { isRange } from './addresses.ts';
 import { SafeFetch } from './contract.ts';
-import { openSafeFetch } from './safe-fetch.ts';
 
 const schema = {
   type: 'object',
@@ -25,13 +23,20 @@ export default definePlugin({
   config: { at: 'fetch', schema },
   needs: { host: Host },
   provides: [SafeFetch],
-  setup(ctx) {
-    const wrong = ctx.config.allowPrivate.find((entry) => entry.includes('/') && !isRange(entry));
-    if (wrong)
-      throw new KernelError(
-        'CONFIG_INVALID',
-        `${ctx.needs.host.place('fetch.allowPrivate')}: "${wrong}" is no range; write one such as 10.0.0.0/8`,
-      );
-    ctx.provide(SafeFetch, openSafeFetch(ctx.config.allowPrivate, `Instar/${ctx.needs.host.version}`));
+  async setup(ctx) {
+    const { host } = ctx.needs;
+    const { allowPrivate } = ctx.config;
+    const wrong = allowPrivate.length > 0 && (await noRange(allowPrivate));
+    const cure = `"${wrong}" is no range; write one such as 10.0.0.0/8`;
+    if (wrong) throw new KernelError('CONFIG_INVALID', `${host.place('fetch.allowPrivate')}: ${cure}`);
+    // Lists of addresses, TLS and unpackers take a tenth of a start: they come with the first request.
+    let opened: Promise<SafeFetch> | undefined;
+    const open = async () => (await import('./safe-fetch.ts')).openSafeFetch(allowPrivate, `Instar/${host.version}`);
+    ctx.provide(SafeFetch, { fetch: async (request, run) => (await (opened ??= open())).fetch(request, run) });
   },
 });
+
+async function noRange(entries: readonly string[]): Promise<string | undefined> {
+  const { isRange } = await import('./addresses.ts');
+  return entries.find((entry) => entry.includes('/') && !isRange(entry));
+}

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { KernelError } from '../../kernel/index.ts';
 import type { PageAsk, PageText } from './readable.ts';
 
-const limitMs = 10_000;
+const limitMs = 4_000;
 /** A thread that read a page waits so long for the next one: its libraries are loaded. */
 const idleMs = 60_000;
 

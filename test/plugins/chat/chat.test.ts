@@ -13,8 +13,7 @@ const config = { gateway: { auth: { token: 'right' } } };
 
 async function boot() {
   const turns = scriptedTurns();
-  const plugins = (code: string) =>
-    [gateway, events, turns.plugin, chat].map((one) => entry(one, one === turns.plugin ? '1' : code));
+  const plugins = (code: string) => [gateway, events, turns.plugin, chat].map((one) => entry(one, one === turns.plugin ? '1' : code));
   const kernel = await bootTest(plugins('1'), config);
   const { url } = await gatewayOf(kernel);
   return {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inTime } from '../../../plugins/failover/deadline.ts';
 import { attemptOf, type Model, type ModelEvent, type ModelReply } from '../../../plugins/models/contract.ts';
 
-beforeEach(() => void vi.useFakeTimers());
+// Timers that other files left in this worker are not ours.
+beforeEach(() => void vi.useFakeTimers().clearAllTimers());
 afterEach(() => void vi.useRealTimers());
 
 const model: Model = {
