@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // Node runs our TypeScript as it is, in tests as in a clone: no module runner of Vite's, so one copy of every
@@ -11,8 +10,7 @@ export default defineConfig({
     experimental: native,
     // Half the time of forks here. In a thread there is no chdir, no umask and no signal handler: what needs one starts a child.
     pool: 'threads',
-    // Most files wait for child processes now and then: one worker more than cores keeps those busy.
-    maxWorkers: Math.max(2, availableParallelism() + 1),
+    maxWorkers: 2,
     env: { INSTAR_NO_DETECT: '1' },
     testTimeout: 15_000,
     hookTimeout: 15_000,
@@ -23,9 +21,11 @@ export default defineConfig({
           // Our modules hold no state: files of one worker may share them, which saves loading them 200 times.
           isolate: false,
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/browser/**', 'test/product/**', '**/*.browser.test.ts'],
+          exclude: ['**/node_modules/**', 'test/browser/**', 'test/product/**', 'test/plugins/watch/**', '**/*.browser.test.ts'],
         },
       },
+      // What looks for listeners and timers that a plugin left must not find those of other files.
+      { test: { name: 'apart', include: ['test/plugins/watch/**/*.test.ts'] } },
       {
         // Each test starts the product as its user does, often more than once.
         test: { name: 'product', include: ['test/product/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { type Folder, folder } from '../host/folder.ts';
 import { gateway, instar } from '../host/instar.ts';
 import { root } from '../support/instar.ts';
+import { long } from '../support/series.ts';
 
 const execute = promisify(execFile);
 const page = readFileSync(join(root, 'docs/first-plugin.md'), 'utf8');
@@ -73,21 +74,25 @@ test('its blocks are what it promises: a tool, a hook, a provider, their tests, 
   }
 });
 
-test('an editor finds nothing wrong with any version of them', async () => {
-  await using one = await person();
-  await one.types('instar plugins new greeter');
-  const sources = blocks.filter(({ language }) => language === 'ts');
-  for (const [i, block] of sources.entries()) save(one.home, { ...block, file: block.file.replace('plugins/', `plugins/v${i}/`) });
-  for (const block of sources) save(one.home, block); // a test finds the newest version beside it
-  const plugins = one.home.at('.instar/plugins');
-  await one.home.write({
-    '.instar/plugins/package.json': '{ "type": "module" }',
-    '.instar/plugins/tsconfig.json': '{ "extends": "./greeter/tsconfig.json", "include": ["**/index.ts", "dice/*.ts"] }',
-  });
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const { stdout } = await execute(process.execPath, [tsc, '-p', plugins]).catch((error: { stdout: string }) => error);
-  expect(stdout.split('\n').filter((line) => line.includes(': error '))).toEqual([]);
-}, 120_000);
+long(
+  'an editor finds nothing wrong with any version of them',
+  async () => {
+    await using one = await person();
+    await one.types('instar plugins new greeter');
+    const sources = blocks.filter(({ language }) => language === 'ts');
+    for (const [i, block] of sources.entries()) save(one.home, { ...block, file: block.file.replace('plugins/', `plugins/v${i}/`) });
+    for (const block of sources) save(one.home, block); // a test finds the newest version beside it
+    const plugins = one.home.at('.instar/plugins');
+    await one.home.write({
+      '.instar/plugins/package.json': '{ "type": "module" }',
+      '.instar/plugins/tsconfig.json': '{ "extends": "./greeter/tsconfig.json", "include": ["**/index.ts", "dice/*.ts"] }',
+    });
+    const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+    const { stdout } = await execute(process.execPath, [tsc, '-p', plugins]).catch((error: { stdout: string }) => error);
+    expect(stdout.split('\n').filter((line) => line.includes(': error '))).toEqual([]);
+  },
+  120_000,
+);
 
 test('SPEC 16.2: a copied example and the first config go together', async () => {
   await using one = await person();

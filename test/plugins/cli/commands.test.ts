@@ -8,6 +8,7 @@ import { connect } from '../../../plugins/cli/client.ts';
 import type { ProcessHost } from '../../../plugins/cli/contract.ts';
 import { type Folder, folder } from '../../host/folder.ts';
 import { gateway, instar } from '../../host/instar.ts';
+import { long } from '../../support/series.ts';
 
 host satisfies ProcessHost;
 
@@ -137,7 +138,7 @@ test('doctor names each thing that is wrong in a line of its own and exits with 
   expect(out).toMatch(/^fail +plugins +.*instar\.json5:1:25 agnets: unknown key "agnets"/m);
 });
 
-test('SPEC 15.2: a command whose gateway is killed under it takes over and finishes its turn', async () => {
+long('SPEC 15.2: a command whose gateway is killed under it takes over and finishes its turn', async () => {
   await using home = await folder({ 'instar.json5': "{ tools: { exec: { security: 'full' } } }" });
   await using owner = instar(home.path, ['agent', '--message', 'run `sleep 30`', '--session', 'a']);
   const url = await announced(home.path);

@@ -137,7 +137,7 @@ describe.each(apis)('%s', (api) => {
         stop.abort();
       },
     });
-    expect(performance.now() - stoppedAt).toBeLessThan(100);
+    expect(performance.now() - stoppedAt).toBeLessThan(1000);
     expect(reply.failure).toMatchObject({ code: 'MODEL_ABORTED' });
     expect(reply.message.stopReason).toBe('aborted');
     expect(reply.text).toMatch(/^tok0 /);

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import mvdan from 'mvdan-sh';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Judged } from '../../../plugins/tools-exec/judge.ts';
+import { isWhole } from '../../support/series.ts';
 import { machine, named } from './machine.ts';
 
 let box: Awaited<ReturnType<typeof machine>>;
@@ -13,7 +14,7 @@ afterAll(() => box[Symbol.asyncDispose]());
 const listed = named(...'ls cat echo sh bash env xargs sudo nice timeout find node awk busybox ssh perl head'.split(' '));
 
 /** A part of the runs, unless all are wanted (`npm run test:all`). */
-const share = process.env['INSTAR_TEST_ALL'] === '1' ? 1 : 5;
+const share = isWhole ? 1 : 5;
 
 const pick = (...texts: readonly string[]) => fc.constantFrom(...texts);
 const join = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''));

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Payload } from '../../../plugins/outbox/contract.ts';
 import type { AssistantMessage, Entry, Message } from '../../../plugins/sessions/contract.ts';
 import { interrupted } from '../../../plugins/sessions/repair.ts';
+import { isWhole } from '../../support/series.ts';
 import { allDone, bootForCrash, type ScenarioName, scenarios } from '../../support/crash-scenario.ts';
 
 const child = join(import.meta.dirname, '../../support/crash-child.ts');
@@ -133,7 +134,7 @@ test.each(names)('the order of writes is the contract: %s', async (scenario) => 
 
 const allSteps = names.flatMap((scenario) => scenarios[scenario].writes.map((write, i) => ({ scenario, write, nth: i + 1 })));
 /** The two plain scenarios at each step; of the others every third, unless all are wanted (`npm run test:all`). */
-const steps = allSteps.filter(({ scenario }, i) => process.env['INSTAR_TEST_ALL'] === '1' || names.indexOf(scenario) < 2 || i % 3 === 0);
+const steps = allSteps.filter(({ scenario }, i) => isWhole || names.indexOf(scenario) < 2 || i % 3 === 0);
 
 test.concurrent.each(steps)(
   '$scenario: SIGKILL after write $nth ($write) loses and doubles nothing',

@@ -6,6 +6,7 @@ import { builtinsOf } from '../../../../plugins/cli/plugins/review.ts';
 import { start } from '../../../host/booted.ts';
 import { type Folder, folder } from '../../../host/folder.ts';
 import { instar } from '../../../host/instar.ts';
+import { long } from '../../../support/series.ts';
 
 const index = `import { writeFileSync } from 'node:fs';
 writeFileSync(process.env.INSTAR_HOME + '/ran', '');
@@ -49,7 +50,7 @@ test('a folder is installed with its lock, without what is not the plugin’s, a
   expect(left()).toEqual(['plugins', 'plugins.lock.json']);
 });
 
-test('doctor warns of content that is not what was confirmed, and uninstall keeps it unless forced', async () => {
+long('doctor warns of content that is not what was confirmed, and uninstall keeps it unless forced', async () => {
   await plugins('install', from.at('dice'), '--yes');
   expect((await plugins('doctor')).out).not.toContain('was installed');
   await home.write({ 'plugins/dice/lib/a.ts': "import 'vm';\n" });
@@ -68,7 +69,7 @@ test('uninstall takes nothing that install did not bring, and names the config t
   expect(readdirSync(home.at('plugins'))).toEqual(['dice', 'mine']);
 });
 
-test('a running gateway has it at once, and no longer after uninstall', async () => {
+long('a running gateway has it at once, and no longer after uninstall', async () => {
   await using gateway = await start(home);
   const live = async () => (await gateway.inspect()).instances.some(({ plugin }) => plugin === 'dice');
   await from.write({ 'dice/index.ts': "export default { name: 'dice', description: 'rolls', setup() {} };" });
@@ -106,29 +107,33 @@ test.each([
   expect(left()).toEqual([]);
 });
 
-test('a package is fetched with its dependencies, runs none of its scripts, and is found by its main', async () => {
-  const execute = promisify(execFile);
-  const touch = `node -e "require('fs').writeFileSync('${home.at('ran')}', '')"`;
-  const scripts = { preinstall: touch, install: touch, postinstall: touch, prepare: touch };
-  const inner = { name: 'inner', version: '1.0.0', scripts };
-  const whole = { ...manifest, main: 'dist/main.js', scripts, dependencies: { inner: '1.0.0' }, bundleDependencies: ['inner'] };
-  await from.write({
-    'dice/package.json': JSON.stringify(whole),
-    'dice/dist/main.js': "export default { name: 'dice', description: 'rolls', setup() {} };",
-    'dice/node_modules/inner/package.json': JSON.stringify(inner),
-    'dice/node_modules/inner/index.js': "require('child_process');",
-  });
-  await execute('rm', [from.at('dice/index.ts')]);
-  await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', from.path], { cwd: from.at('dice') });
-  const { code, out, err } = await plugins('install', from.at('instar-plugin-dice-1.2.3.tgz'), '--yes');
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/dependencies +inner 1\.0\.0/);
-  expect(out).toMatch(/builtins of those +child_process/);
-  expect(existsSync(home.at('plugins/dice/node_modules/inner/index.js'))).toBe(true);
-  expect(left()).toEqual(['plugins', 'plugins.lock.json']);
-  expect((await plugins('list')).out).toMatch(/^ {2}dice +live/m);
-  expect((await plugins('doctor')).out).not.toContain('was installed from');
-}, 60_000);
+long(
+  'a package is fetched with its dependencies, runs none of its scripts, and is found by its main',
+  async () => {
+    const execute = promisify(execFile);
+    const touch = `node -e "require('fs').writeFileSync('${home.at('ran')}', '')"`;
+    const scripts = { preinstall: touch, install: touch, postinstall: touch, prepare: touch };
+    const inner = { name: 'inner', version: '1.0.0', scripts };
+    const whole = { ...manifest, main: 'dist/main.js', scripts, dependencies: { inner: '1.0.0' }, bundleDependencies: ['inner'] };
+    await from.write({
+      'dice/package.json': JSON.stringify(whole),
+      'dice/dist/main.js': "export default { name: 'dice', description: 'rolls', setup() {} };",
+      'dice/node_modules/inner/package.json': JSON.stringify(inner),
+      'dice/node_modules/inner/index.js': "require('child_process');",
+    });
+    await execute('rm', [from.at('dice/index.ts')]);
+    await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', from.path], { cwd: from.at('dice') });
+    const { code, out, err } = await plugins('install', from.at('instar-plugin-dice-1.2.3.tgz'), '--yes');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/dependencies +inner 1\.0\.0/);
+    expect(out).toMatch(/builtins of those +child_process/);
+    expect(existsSync(home.at('plugins/dice/node_modules/inner/index.js'))).toBe(true);
+    expect(left()).toEqual(['plugins', 'plugins.lock.json']);
+    expect((await plugins('list')).out).toMatch(/^ {2}dice +live/m);
+    expect((await plugins('doctor')).out).not.toContain('was installed from');
+  },
+  60_000,
+);
 
 test.each([
   ["import fs from 'fs'; import x from 'left'", ['fs']],

@@ -10,6 +10,7 @@ import { kinds, scaffold } from '../../../../plugins/cli/plugins/scaffold.ts';
 import { bundledPlugins } from '../../../../plugins/testing/kit.ts';
 import { type Folder, folder } from '../../../host/folder.ts';
 import { bootTest } from '../../../support/kernel.ts';
+import { long } from '../../../support/series.ts';
 
 const execute = promisify(execFile);
 const register = join(import.meta.dirname, '../../../../plugins/cli/plugins/register.ts');
@@ -22,15 +23,19 @@ describe('a plugin of each kind', () => {
   });
   afterAll(() => home[Symbol.asyncDispose]());
 
-  test('is checked by tsc with its own tsconfig, and by the strictest settings', async () => {
-    const [first, ...more] = kinds.map((kind) => readFileSync(home.at(`plugins/my-${kind}/tsconfig.json`), 'utf8'));
-    expect(new Set(more)).toEqual(new Set([first])); // so that one run of tsc does for all
-    await home.write({ 'tsconfig.json': '{ "extends": "./plugins/my-tool/tsconfig.json", "include": ["plugins/**/*.ts"] }' });
-    const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-    const { stdout } = await execute(process.execPath, [tsc, '-p', home.path, '--listFiles']).catch((error: { stdout: string }) => error);
-    expect(stdout.split('\n').filter((line) => line.includes(': error '))).toEqual([]);
-    expect(stdout.split('\n')).toEqual(expect.arrayContaining(kinds.map((kind) => home.at(`plugins/my-${kind}/my-${kind}.test.ts`))));
-  }, 60_000);
+  long(
+    'is checked by tsc with its own tsconfig, and by the strictest settings',
+    async () => {
+      const [first, ...more] = kinds.map((kind) => readFileSync(home.at(`plugins/my-${kind}/tsconfig.json`), 'utf8'));
+      expect(new Set(more)).toEqual(new Set([first])); // so that one run of tsc does for all
+      await home.write({ 'tsconfig.json': '{ "extends": "./plugins/my-tool/tsconfig.json", "include": ["plugins/**/*.ts"] }' });
+      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+      const { stdout } = await execute(process.execPath, [tsc, '-p', home.path, '--listFiles']).catch((error: { stdout: string }) => error);
+      expect(stdout.split('\n').filter((line) => line.includes(': error '))).toEqual([]);
+      expect(stdout.split('\n')).toEqual(expect.arrayContaining(kinds.map((kind) => home.at(`plugins/my-${kind}/my-${kind}.test.ts`))));
+    },
+    60_000,
+  );
 
   test('passes its own tests', async () => {
     const tests = globSync('plugins/*/*.test.ts', { cwd: home.path });
