@@ -25,10 +25,11 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
     const desk = faultDesk();
     const provided = await provisions(options);
     const brought = desk.around(provided);
-    const guarded = guard(provided.log, desk); // before any plugin is set up, so that it knows whose what follows is
+    // From before any plugin is set up, so that it knows whose what follows is, to the end of the process: a straggler
+    // that fails after the stop must not make an orderly end look like a crash.
+    guard(provided.log, desk);
     const booted = await bootOrLastGood(options, brought.log, (read) => host.boot({ ...options, ...brought, ...(read && { read }) }));
     desk.open(booted.run);
-    void booted.stopped.then(() => guarded[Symbol.dispose]());
     logOf(brought.log.sink).info(`ready: Instar ${options.version}`, { pid: process.pid, config: options.configFile });
     return booted;
   };

@@ -126,6 +126,6 @@ test('a plugin that registers late, from a timer, is named, and the gateway goes
   await expect.poll(() => gateway.out.stderr, { timeout: 10_000 }).toContain('plugin "late" called tap after setup');
   expect((await gateway.get('/healthz')).status).toBe(200);
   gateway.child.kill('SIGTERM');
-  expect((await gateway.ended).code).toBe(0);
+  expect(await gateway.ended).toMatchObject({ code: 0 }); // with all that it said, where it is not
   expect(JSON.stringify(readLog(place.home))).toContain('plugin \\"late\\" called tap after setup');
 });
