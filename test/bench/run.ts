@@ -28,7 +28,7 @@ async function instar(model: string, folder: string): Promise<Gateway> {
   };
   const settings = {
     gateway: { port, auth: { token: 'bench' }, http: { endpoints: { chatCompletions: { enabled: true } } } },
-    agents: { defaults: { workspace, model: 'mock/m' }, list: [{ id: 'main' }] },
+    agents: { defaults: { workspace, model: 'mock/m', maxConcurrent: 64 }, list: [{ id: 'main' }] },
     models: { providers: { mock: provider } },
   };
   writeFileSync(config, JSON.stringify(settings));
