@@ -1,6 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import table from './faults.json' with { type: 'json' };
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 export type Fault = keyof typeof table;
 export const faults = Object.keys(table) as readonly Fault[];

@@ -1,7 +1,9 @@
-import { Agent as HttpAgent, type IncomingMessage, request as viaHttp, type RequestOptions } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as viaHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Target } from './target.ts';
+
+const { Agent: HttpAgent, request: viaHttp } = process.getBuiltinModule('node:http');
 
 /** One request on a connection of its own, to one of the targets and nowhere else. Settles with the head of the answer. */
 export function exchange(url: URL, targets: readonly Target[], options: Outgoing): Promise<IncomingMessage> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type EnterRun, KernelError, type Leasable, type Log, messageOf, type Run } from '../../kernel/index.ts';
@@ -17,6 +17,8 @@ export interface Listener extends Leasable, Pick<Clients, 'keepOnly'> {
   /** From now on `/healthz` says so. */
   live(): void;
 }
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 const connections = 512;
 const timeouts = {

@@ -1,9 +1,10 @@
-import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Leasable } from '../../kernel/index.ts';
 import type { AttemptFailure } from '../models/contract.ts';
 
+const http = process.getBuiltinModule('node:http');
 const connectMs = 10_000;
 /** A reasoning model may be silent for minutes. */
 const silentMs = 600_000;

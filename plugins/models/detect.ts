@@ -1,4 +1,4 @@
-import http, { type ClientRequest } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import type { Model } from './contract.ts';
 import { localServers, modelOf, type KnownProvider } from './known.ts';
 
@@ -11,6 +11,7 @@ export interface LocalServer {
   readonly models: readonly Model[];
 }
 
+const http = process.getBuiltinModule('node:http');
 const answerMs = 300;
 const answerLimit = 1024 * 1024;
 
