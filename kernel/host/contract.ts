@@ -54,6 +54,9 @@ export function joinKey(path: string, key: string): string {
   return path ? `${path}.${key}` : key;
 }
 
+/** Whether a name, of a key or a variable, says that the text it holds is shown to nobody. Wide on purpose: a session's key is hidden, too. */
+export const isSecretName = (name: string) => /key|token|secret|passw|passphrase|credential/i.test(name);
+
 /** Lines of the block that a start prints, and of `instar status`. */
 export type ReportLine = { readonly label: string; readonly value: string };
 export const StartReport = waterfall<readonly ReportLine[]>('host.report');

@@ -4,7 +4,7 @@ import { KernelError } from '../error.ts';
 import type { Fault } from '../kernel.ts';
 import { nearest } from './nearest.ts';
 import type { JsonSchema } from '../points.ts';
-import { joinKey } from './contract.ts';
+import { isSecretName, joinKey } from './contract.ts';
 
 /** One fault at one place, as people write it: `agents.list[0].modle`. */
 export interface Problem extends Fault {
@@ -106,5 +106,5 @@ function findingOf(error: ErrorObject, at: string): Finding {
 /** Only what cannot be a secret. */
 function shown(value: unknown, key = ''): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
-  return /key|token|secret|password/i.test(key) ? 'another value' : (JSON.stringify(value) ?? 'undefined').slice(0, 60);
+  return isSecretName(key) ? 'another value' : (JSON.stringify(value) ?? 'undefined').slice(0, 60);
 }

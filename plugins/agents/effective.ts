@@ -1,4 +1,4 @@
-import { Host, joinKey, type Run } from '../../kernel/index.ts';
+import { Host, isSecretName, joinKey, type Run } from '../../kernel/index.ts';
 import { Models } from '../models/contract.ts';
 import { Agents, type AgentModel, modelChain, type ShownField, UsualFields } from './contract.ts';
 
@@ -103,5 +103,4 @@ function leavesOf(value: unknown, keys: readonly string[] = []): readonly Leaf[]
 }
 
 /** What may be a secret is told to nobody. */
-const shown = (value: unknown, keys: readonly string[]) =>
-  keys.some((key) => /apikey|token$|secret|password/i.test(key)) && typeof value !== 'number' ? '[hidden]' : value;
+const shown = (value: unknown, keys: readonly string[]) => (keys.some(isSecretName) && typeof value === 'string' ? '[hidden]' : value);

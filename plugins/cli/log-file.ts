@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { join } from 'node:path';
-import type { LogRecord } from '../../kernel/index.ts';
+import { isSecretName, type LogRecord } from '../../kernel/index.ts';
 import { secretChannel } from '../secrets/contract.ts';
 import type { LogFile } from './contract.ts';
 
@@ -66,7 +66,7 @@ const patterns = /\bsk-[\w-]{8,}|(?<=\bBearer )[\w.~+/=-]{8,}|(?<=[?&#]token=)[^
 function secretsIn(values: Values): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     if (typeof value === 'object' && value !== null) return secretsIn(value as Values);
-    const isSecret = typeof value === 'string' && value.length >= 8 && /key|token|secret|password/i.test(key);
+    const isSecret = typeof value === 'string' && value.length >= 8 && isSecretName(key);
     return isSecret ? [value] : [];
   });
 }

@@ -1,4 +1,4 @@
-import { KernelError, nearest } from '../../../kernel/index.ts';
+import { isSecretName, KernelError, nearest } from '../../../kernel/index.ts';
 import type { CommandHost, RunCommand } from '../contract.ts';
 import { dim, plain } from '../contract/terminal.ts';
 import { misused, readArguments } from './arguments.ts';
@@ -7,7 +7,7 @@ import { openConfig } from './opened.ts';
 import { parsePath, pathText } from './path.ts';
 import { follow, type Reached } from './plan.ts';
 import { readSchema, schemaAt } from './schema.ts';
-import { isSecret, withoutSecrets } from './secret.ts';
+import { withoutSecrets } from './secret.ts';
 
 interface Options {
   readonly raw?: boolean | undefined;
@@ -60,7 +60,7 @@ async function rowsOf(
   const valueOf = (layers: Layers, keys: readonly string[]) => {
     const isWritten = options.raw || unset.has(pathText(keys));
     const value = isWritten ? valueAt(tree, layers) : dig(text.values, keys);
-    return options['show-secrets'] ? value : withoutSecrets(value, keys.some(isSecret));
+    return options['show-secrets'] ? value : withoutSecrets(value, keys.some(isSecretName));
   };
   const rows = ({ layers, keys, held }: Omit<Reached, 'rest'>): readonly Row[] => {
     const inner = keysOf(layers);

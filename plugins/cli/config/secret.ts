@@ -1,9 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
+import { isSecretName } from '../../../kernel/index.ts';
 import { parseDocument, type Node } from './document.ts';
 import { applySplices, type Splice, valueOf } from './splice.ts';
-
-/** Whether a name says that what lies below it is secret. */
-export const isSecret = (key: string) => /key|token|secret|password/i.test(key);
 
 const isReference = (value: string) => /^\$\{[A-Z_][A-Z0-9_]*\}$/.test(value);
 
@@ -14,7 +12,7 @@ export function withoutSecrets(value: unknown, within = false): unknown {
   if (typeof value === 'string') return within && value && !isReference(value) ? hidden : value;
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, within));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutSecrets(inner, within || isSecret(key))]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutSecrets(inner, within || isSecretName(key))]));
 }
 
 const salt = randomBytes(16).toString('hex');
@@ -37,5 +35,5 @@ export function textWithoutSecrets(text: string): string | undefined {
 
 function secretsIn(node: Node, within: boolean): readonly Node[] {
   if (node.kind === 'leaf') return within ? [node] : [];
-  return node.parts.flatMap(({ key, value }) => secretsIn(value, within || (node.kind === 'object' && isSecret(key))));
+  return node.parts.flatMap(({ key, value }) => secretsIn(value, within || (node.kind === 'object' && isSecretName(key))));
 }

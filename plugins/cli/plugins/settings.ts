@@ -1,3 +1,4 @@
+import { isSecretName } from '../../../kernel/index.ts';
 import type { ConfigText } from '../contract.ts';
 
 /** One value that the config's text sets. */
@@ -9,8 +10,6 @@ export interface Setting {
   readonly isDefault?: true;
 }
 
-const isSecret = (key: string) => /key|token|secret|password/i.test(key);
-
 export const valueAt = (at: string, values: ConfigText['values']) =>
   at.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], values);
 
@@ -21,7 +20,7 @@ export function settingsAt(at: string, { values, place }: ConfigText): readonly 
     if (value === undefined) return [];
     const children = typeof value === 'object' && value !== null ? Object.entries(value) : [];
     if (children.length === 0) return [{ path, value: hidden && typeof value === 'string' ? '[hidden]' : value, place: place(path) }];
-    return children.flatMap(([name, inner]) => leaves(inner, childOf(path, name, Array.isArray(value)), hidden || isSecret(name)));
+    return children.flatMap(([name, inner]) => leaves(inner, childOf(path, name, Array.isArray(value)), hidden || isSecretName(name)));
   };
   return leaves(top, at, false);
 }
