@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 // module whether a test or the plugin loader imports it. The price: no `vi.mock`, which we do not use.
 const native = { viteModuleRunner: false, nodeLoader: false };
 
+const apart = ['test/plugins/watch/**/*.test.ts', 'test/host/example-plugins.test.ts', 'test/plugins/testing/kit.test.ts'];
+
 export default defineConfig({
   test: {
     environment: 'node',
@@ -21,11 +23,11 @@ export default defineConfig({
           // Our modules hold no state: files of one worker may share them, which saves loading them 200 times.
           isolate: false,
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/browser/**', 'test/product/**', 'test/plugins/watch/**', '**/*.browser.test.ts'],
+          exclude: ['**/node_modules/**', 'test/browser/**', 'test/product/**', ...apart, '**/*.browser.test.ts'],
         },
       },
       // What looks for listeners and timers that a plugin left must not find those of other files.
-      { test: { name: 'apart', include: ['test/plugins/watch/**/*.test.ts'] } },
+      { test: { name: 'apart', include: apart } },
       {
         // Each test starts the product as its user does, often more than once.
         test: { name: 'product', include: ['test/product/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
