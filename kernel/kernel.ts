@@ -75,9 +75,8 @@ export class Kernel {
     const { instances, leftOut } = next;
     const removed = before.map(({ name }) => name).filter((name) => !instances.some((one) => one.name === name));
     const madeOf = (of: readonly Instance[], out?: unknown) => canonical([of.map(({ number }) => number), out]);
-    const isSame = madeOf(instances, leftOut) === madeOf(before, this.current?.leftOut);
-    if (!isSame) this.#swap(next); // an unchanged save is no change
-    return { generation: this.#generations, built, removed, leftOut, ms: performance.now() - began };
+    if (madeOf(instances, leftOut) !== madeOf(before, this.current?.leftOut)) this.#swap(next); // an unchanged save is no change
+    return { generation: this.#generations, built, removed, leftOut, began, ms: performance.now() - began };
   }
 
   /** Synchronous, so that no run ever sees half of it: old intake stops, new intake begins, the old generation drains. */

@@ -64,12 +64,13 @@ export type PromptSection = { readonly id: string; readonly text: string; readon
 /** Executes a turn. Input and outcome belong to the plugins that agree on them (plugins/turns/contract.ts). */
 export type Runtime<Input = never, Outcome = unknown> = { readonly id: string; turn(input: Input, run: Run): Promise<Outcome> };
 
-/** What came of a candidate. */
+/** What came of a candidate, whose build began at `began` of `performance.now()` and took `ms`. */
 export interface Swap {
   readonly generation: number;
   readonly built: readonly { readonly plugin: string; readonly why: string }[];
   readonly removed: readonly string[];
   readonly leftOut: readonly LeftOut[];
+  readonly began: number;
   readonly ms: number;
 }
 /** A plugin that is not part of the generation, and the reason a person needs. */

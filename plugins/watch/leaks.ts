@@ -39,9 +39,8 @@ export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
   }
 
   return {
-    /** Call at each swap, at once: what was made before it began to be built is the old instances'. */
-    swapped(host: Host, { generation, built, removed, ms }: Swap) {
-      const before = performance.now() - ms - 5;
+    /** Call at each swap: what was made before it began to be built is the old instances'. */
+    swapped(host: Host, { generation, built, removed, began }: Swap) {
       const old = live;
       live = liveNow(host);
       const suspects = new Map<string, Suspect>();
@@ -51,7 +50,7 @@ export function openLeaks(found: (leak: Leak) => void, graceMs = 1000) {
       }
       for (const plugin of removed) suspects.set(plugin, { folder: old.get(plugin)?.folder ?? '', keepsLeases: false });
       const isDisposed = () => host.inspect().retiring.every((one) => one.generation >= generation);
-      const judge = () => later(() => tell(suspects, before));
+      const judge = () => later(() => tell(suspects, began));
       const wait = (): void => (isDisposed() ? judge() : later(wait));
       if (suspects.size > 0) wait();
     },
