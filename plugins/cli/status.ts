@@ -2,16 +2,19 @@ import { parseArgs } from 'node:util';
 import type { Inspection, ReportLine } from '../../kernel/index.ts';
 import { exitCodes, type RunCommand } from './contract.ts';
 import { type Fault, isPresent } from '../faults/contract.ts';
+import type { VitalsReading } from '../vitals/contract.ts';
 import { faultText } from './fault-lines.ts';
 import { findGateway } from './reach.ts';
+import { vitalsLines } from './vitals-lines.ts';
 import { bold, columns, dim, oneLine } from './contract/terminal.ts';
 
-/** What the gateway's methods `status` and `plugins.faults` answer. */
+/** What the gateway's methods `status`, `plugins.faults` and `vitals.read` answer. */
 export interface Status {
   readonly inspection: Inspection;
   readonly report: readonly ReportLine[];
   readonly active: readonly { readonly sessionKey: string; readonly state?: string; readonly since: number }[];
   readonly faults: readonly Fault[];
+  readonly vitals?: VitalsReading | undefined;
 }
 
 /** `instar status`: asks the running gateway; exits with 1 where none runs. */
@@ -23,18 +26,22 @@ export const run: RunCommand = async (argv, host) => {
     else console.error(`instar: no gateway runs on ${host.home}; "instar start" runs one`);
     return exitCodes.failed;
   }
-  const [answer, { faults }] = await Promise.all([
-    found.client.call<Omit<Status, 'faults'>>('status'),
+  const [answer, { faults }, vitals] = await Promise.all([
+    found.client.call<Omit<Status, 'faults' | 'vitals'>>('status'),
     found.client.call<Pick<Status, 'faults'>>('plugins.faults').catch(() => ({ faults: [] })), // that plugin may be off
+    found.client.call<VitalsReading>('vitals.read').catch(() => undefined), // so may this
   ]);
-  const status = { ...answer, faults };
+  const status = { ...answer, faults, vitals };
   found.client.close();
   if (values.json) console.log(JSON.stringify({ running: true, ...found.holder, ...status }));
   else console.log(show(status, found.holder));
   return 0;
 };
 
-function show({ inspection, report, active, faults }: Status, { pid, started }: { readonly pid: number; readonly started: string }) {
+function show(
+  { inspection, report, active, faults, vitals }: Status,
+  { pid, started }: { readonly pid: number; readonly started: string },
+) {
   const { generation, retiring, instances, leftOut } = inspection;
   const older = retiring.map((one) => `${one.generation} (${one.runs} runs)`).join(', ');
   const facts = [
@@ -42,6 +49,7 @@ function show({ inspection, report, active, faults }: Status, { pid, started }: 
     { label: 'process', value: `${pid}, since ${started}` },
     { label: 'generation', value: `${generation}, ${instances.length} plugins${older && `; ending: ${older}`}` },
     { label: 'turns', value: active.length ? active.map(turnLine).join('; ') : 'none' },
+    ...(vitals ? vitalsLines(vitals) : []),
   ];
   const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 200) }));
   const missing = leftOut.map(({ plugin, code, why }) => ({ label: plugin, value: `${code}: ${oneLine(why, 200)}` }));

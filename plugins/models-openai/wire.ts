@@ -92,10 +92,17 @@ function messagesOf({ messages }: ModelRequest, quirks: Quirks): { readonly byte
   return { bytes: parts, pixels };
 }
 
+/** Kept for as long as the message is: a piece of Node's pool, as `Buffer.from` cuts it, would keep 64 KB of others' bytes with it. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
 function wireOf(message: Message, quirks: Quirks, flavour: number): Wired {
   const { json, images } = convert(message, quirks);
   const pixels = quirks.images ? pixelsOf(message) : 0;
-  const wire = { flavour, bytes: json ? Buffer.from(`,${json}`) : undefined, images, pixels };
+  const wire = { flavour, bytes: json ? ownBytes(`,${json}`) : undefined, images, pixels };
   wired.set(message, wire);
   return wire;
 }

@@ -1,12 +1,15 @@
 /** The floor: a bare HTTP server that asks the same model the same way, streams its bytes and answers. */
 import { Agent, createServer, request } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const [port, model] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
+const delay = monitorEventLoopDelay({ resolution: 20 });
+delay.enable();
 
 createServer((incoming, response) => {
   if (incoming.method === 'GET') {
-    response.end('ok');
+    response.end(incoming.url === '/delay' ? String(Math.max(0, delay.percentile(99) / 1e6 - 20)) : 'ok');
     return;
   }
   const chunks = [];

@@ -5,7 +5,7 @@ import { ask, freePort } from './process.ts';
 export interface MockProcess extends AsyncDisposable {
   readonly url: string;
   /** Newest last. */
-  readonly requests: () => Promise<readonly { readonly bytes: number }[]>;
+  readonly requests: () => Promise<readonly { readonly bytes: number; readonly number: number }[]>;
 }
 
 /** The mock model in a process of its own, so that its work is not counted as ours. */

@@ -99,3 +99,6 @@ export function residentMB(pid: number): number {
   const match = /^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
   return Math.round(Number(match?.[1]) / 102.4) / 10;
 }
+
+/** Milliseconds in which its main thread could have run and another process had the core. */
+export const waitedMs = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;

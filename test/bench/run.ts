@@ -1,10 +1,12 @@
 /** `npm run bench`: Instar beside its floor in the same run, against a model without latency. Writes docs/performance.md. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { floor, good, instar } from './gateways.ts';
 import { startMock } from './mock-process.ts';
-import { ask, cpuMs, freePort, type Gateway, residentMB, spread, start } from './process.ts';
+import { cpuMs, type Gateway, residentMB, spread, start } from './process.ts';
+import { sectionOf } from './section.ts';
 
 const root = join(import.meta.dirname, '../..');
 const work = mkdtempSync(join(tmpdir(), 'instar-bench-'));
@@ -14,81 +16,6 @@ let sessions = 0;
 const session = () => `bench-${++sessions}`;
 
 type Figures = Readonly<Record<'ready' | 'firstReply' | 'turn' | 'cpu' | 'perSecond' | 'memory', number>>;
-
-async function instar(model: string, folder: string): Promise<Gateway> {
-  const port = await freePort();
-  const workspace = join(folder, 'ws');
-  const config = join(work, `${port}.json5`);
-  writeFileSync(join(work, 'small.txt'), 'small file\n');
-  const provider = {
-    baseUrl: `${model}/v1`,
-    apiKey: 'sk-mock',
-    api: 'openai-completions',
-    models: [{ id: 'm', name: 'm', contextWindow: 1_000_000, maxTokens: 8192 }],
-  };
-  const settings = {
-    gateway: { port, auth: { token: 'bench' }, http: { endpoints: { chatCompletions: { enabled: true } } } },
-    agents: { defaults: { workspace, model: 'mock/m', maxConcurrent: 64 }, list: [{ id: 'main' }] },
-    models: { providers: { mock: provider } },
-  };
-  writeFileSync(config, JSON.stringify(settings));
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    name: 'instar',
-    url,
-    args: [join(root, 'bin.js'), 'start', '--config', config],
-    env: {
-      INSTAR_HOME: join(folder, 'home'),
-      INSTAR_NO_DETECT: '1',
-    },
-    turn: (text, key) => {
-      const headers = {
-        authorization: 'Bearer bench',
-        'x-instar-session-key': `agent:main:bench:${key}`,
-      };
-      return ask(
-        'POST',
-        `${url}/v1/chat/completions`,
-        {
-          model: 'instar/main',
-          messages: [
-            {
-              role: 'user',
-              content: text,
-            },
-          ],
-        },
-        headers,
-      );
-    },
-  };
-}
-
-async function floor(model: string): Promise<Gateway> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    name: 'floor',
-    url,
-    args: [join(import.meta.dirname, 'floor.js'), String(port), model],
-    turn: (text) =>
-      ask('POST', `${url}/v1/chat/completions`, {
-        model: 'm',
-        messages: [
-          {
-            role: 'user',
-            content: text,
-          },
-        ],
-      }),
-  };
-}
-
-async function good(gateway: Gateway, text: string, key = session()) {
-  const reply = await gateway.turn(text, key);
-  if (reply.status !== 200) throw new Error(`${gateway.name}: HTTP ${reply.status} ${reply.text.slice(0, 300)}`);
-  return reply;
-}
 
 /** Fresh state each time: spawn → ready, spawn → first reply. */
 async function cold(make: (folder: string) => Promise<Gateway>, name: string) {
@@ -100,7 +27,7 @@ async function cold(make: (folder: string) => Promise<Gateway>, name: string) {
     const gateway = await make(folder);
     await using running = await start(gateway, folder);
     ready.push(running.readyMs);
-    await good(gateway, 'hi');
+    await good(gateway, 'hi', session());
     first.push(performance.now() - running.spawnedAt);
     await new Promise((resolve) => setTimeout(resolve, 1500)); // idle: what start-up left behind has settled
     memory.push(residentMB(running.pid));
@@ -109,15 +36,15 @@ async function cold(make: (folder: string) => Promise<Gateway>, name: string) {
 }
 
 async function warm(gateway: Gateway, pid: number) {
-  for (let i = 0; i < 20; i++) await good(gateway, 'hi');
+  for (let i = 0; i < 20; i++) await good(gateway, 'hi', session());
   const before = cpuMs(pid);
   const ms: number[] = [];
-  for (let i = 0; i < turns.warm; i++) ms.push((await good(gateway, 'hi')).ms);
+  for (let i = 0; i < turns.warm; i++) ms.push((await good(gateway, 'hi', session())).ms);
   const cpu = (cpuMs(pid) - before) / turns.warm;
   const began = performance.now();
   let left = turns.parallel;
   const client = async () => {
-    while (left-- > 0) await good(gateway, 'hi');
+    while (left-- > 0) await good(gateway, 'hi', session());
   };
   await Promise.all(Array.from({ length: 32 }, client));
   return { turn: spread(ms).median, cpu, perSecond: turns.parallel / ((performance.now() - began) / 1000) };
@@ -139,12 +66,12 @@ async function measure(
 /** What only a gateway with tools and sessions has. */
 async function own(gateway: Gateway, requests: () => Promise<readonly { readonly bytes: number }[]>) {
   say('instar: tools, long session');
-  const path = join(work, 'small.txt');
+  const path = join(work, 'small-$i.txt'); // the same call five times over would be taken for a loop
   const five: number[] = [];
   const plain: number[] = [];
   for (let i = 0; i < turns.tools; i++) {
-    five.push((await good(gateway, `[[tools:5 read ${JSON.stringify({ path })}]]`)).ms);
-    plain.push((await good(gateway, 'hi')).ms);
+    five.push((await good(gateway, `[[tools:5 read ${JSON.stringify({ path })}]]`, session())).ms);
+    plain.push((await good(gateway, 'hi', session())).ms);
   }
   const body = (await requests()).at(-1)?.bytes ?? Number.NaN;
   const key = session();
@@ -196,9 +123,20 @@ function table(rows: readonly Line[]): string {
   return ['| Figure (median) | Instar | Floor | Ratio | Bar | Met |', '|---|--:|--:|--:|---|---|', ...body].join('\n');
 }
 
+const loadText = `Each of 200 HTTP clients sends its next message once the last one is answered. _At a model's pace_ the mock thinks for 100 to
+500 ms and streams 20 tokens in 1 to 3 s; what is told of an answer is the time beyond that. Event loop delay is how late a
+timer of 20 ms came, from the start on: it is the gateway's own where no other process had its core. \`instar status\` tells
+it of a gateway that runs, with the share of time in which other processes kept it waiting.
+
+\`npm run soak -- load [minutes]\` keeps 200 sessions busy over four WebSockets that watch every event of every session, for
+20 minutes; it counts on the wire, in the store and in the transcripts that each message was answered exactly once. V8 lets its young
+generation grow to 128 MB where the machine has memory: with \`NODE_OPTIONS=--max-semi-space-size=16\` the same load is held
+with about 100 MB less.`;
+
 await using mock = await startMock();
 const low = await measure(() => floor(mock.url), 'floor');
-const high = await measure((folder) => instar(mock.url, folder), 'instar');
+for (let i = 0; i < 5; i++) writeFileSync(join(work, `small-${i}.txt`), 'small file\n');
+const high = await measure((folder) => instar(mock.url, folder, `${folder}.json5`), 'instar');
 const rest = await own(high.gateway, mock.requests);
 await Promise.all([low.running[Symbol.asyncDispose](), high.running[Symbol.asyncDispose]()]);
 const result = table(lines(high.figures, low.figures, rest));
@@ -209,9 +147,15 @@ const edits = execFileSync(process.execPath, [join(import.meta.dirname, 'reload.
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 console.log(edits);
-say('instar: policy');
-const policy = execFileSync(process.execPath, [join(import.meta.dirname, 'policy.ts')], { encoding: 'utf8' });
-console.log(policy);
+const measured = (what: string, script: string) => {
+  say(what);
+  const text = execFileSync(process.execPath, [join(import.meta.dirname, script)], { encoding: 'utf8' });
+  console.log(text);
+  return text;
+};
+const policy = measured('instar: policy', 'policy.ts');
+const crowd = measured('floor, instar: 200 sessions at once', 'crowd.ts');
+const file = join(root, 'docs/performance.md');
 const page = `# Performance
 
 \`npm run bench\` starts Instar and a floor (a bare HTTP server that asks the same model and streams its bytes) one after the
@@ -223,6 +167,13 @@ ${result}
 ${edits}
 ${policy}
 Instar runs as \`node bin.js start\`. CPU is that of its process alone.
+
+## 200 sessions at once
+
+${crowd}
+${loadText}
+
+${sectionOf(existsSync(file) ? readFileSync(file, 'utf8') : '', 'soak')}
 `;
-writeFileSync(join(root, 'docs/performance.md'), page);
+writeFileSync(file, page);
 rmSync(work, { recursive: true, force: true });

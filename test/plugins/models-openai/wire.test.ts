@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { bodyOf } from '../../../plugins/models-openai/wire.ts';
 import type { Model, ModelRequest } from '../../../plugins/models/contract.ts';
@@ -216,4 +218,21 @@ test('DeepSeek gets its thinking back, Mistral ids of nine characters', () => {
   const [{ id }] = asked!['tool_calls'] as [{ id: string }];
   expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
   expect(answered!['tool_call_id']).toBe(id);
+});
+
+test('what is kept of a message is its own bytes, whatever else is sent in between', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const held = () => {
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = held();
+  const messages = Array.from({ length: 200 }, (_, i) => user(`message ${i}`));
+  for (const message of messages) {
+    sent({ messages: [message] });
+    for (let i = 0; i < 100; i++) Buffer.from('x'.repeat(1_000)); // as other sessions do: Node's pool moves on
+  }
+  expect(held() - before).toBeLessThan(2_000_000); // a piece of the pool for each would be 13 MB
+  expect(messages).toHaveLength(200); // until here they are held
 });

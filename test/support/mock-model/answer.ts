@@ -73,7 +73,7 @@ export function answerer() {
         return { ...say(echo(asked)), delayMs: Number(directive.value) };
       // chunks
       default:
-        return { ...inDeltas(Number(directive.value)), everyMs: directive.everyMs };
+        return { ...inDeltas(Number(directive.value), marksOf(asked)), everyMs: directive.everyMs, delayMs: directive.firstMs };
     }
   }
 
@@ -96,13 +96,15 @@ const say = (text: string): Answer => ({ deltas: [text], calls: [] });
 
 const done = (asked: Asked) => `done: ${asked.results} tool result(s)`;
 
-function inDeltas(count: number): Answer {
-  return { deltas: Array.from({ length: count }, (_, index) => `tok${index} `), calls: [] };
+function inDeltas(count: number, marks: readonly string[]): Answer {
+  const tokens = Array.from({ length: count }, (_, index) => `tok${index} `);
+  return { deltas: [...marks.map((mark) => `${mark} `), ...tokens], calls: [] };
 }
+
+const marksOf = ({ texts }: Asked): readonly string[] => [...new Set(texts.join('\n').match(/MARK-\w+/g))];
 
 /** The first line of what was said last, and every `MARK-…` of the turn. */
 function echo(asked: Asked): string {
-  const marks = new Set(asked.texts.join('\n').match(/MARK-\w+/g));
   const line = (asked.texts.findLast((text) => text.trim()) ?? '').trim().split('\n', 1)[0] ?? '';
-  return ['echo:', ...marks, line.slice(-120)].join(' ');
+  return ['echo:', ...marksOf(asked), line.slice(-120)].join(' ');
 }

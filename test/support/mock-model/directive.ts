@@ -4,7 +4,7 @@
  * - `[[tool:NAME {json}]]` one call · `[[tools:N NAME {json}]]` N rounds of one · `[[par:N NAME {json}]]` N in one reply
  * - `[[badargs:NAME]]` a call whose arguments are broken JSON · `[[cut-in-args:NAME]]` the stream ends inside them
  * - `[[reply:TEXT]]` · `[[think:TEXT]]` reasoning before the answer · `[[usage:IN,OUT,CACHED]]` these token counts
- * - `[[chunks:N]]`, `[[chunks:N every=MS]]` N deltas · `[[slow:MS]]` waits before it answers
+ * - `[[chunks:N]]`, `[[chunks:N first=MS every=MS]]` N deltas, the turn's `MARK-…` before them · `[[slow:MS]]` waits before it answers
  * - `[[status:CODE]]` · `[[overflow]]` context too long · `[[drop]]` the stream ends inside the text
  *
  * ` times=K` in one of the last three, or in `cut-in-args`: fails K times, then answers.
@@ -21,6 +21,7 @@ export type Directive =
       readonly value: string;
       readonly times: number;
       readonly everyMs: number;
+      readonly firstMs: number;
     };
 
 const head = /\[\[(tools?|par|badargs|cut-in-args|reply|think|usage|chunks|slow|status|overflow|drop)(?::|(?=\s|\]\]))/g;
@@ -63,6 +64,6 @@ function plain(kind: Exclude<Directive['kind'], 'tool' | 'tools' | 'par'>, rest:
   if (end < 0) return undefined;
   const inner = rest.slice(0, end);
   const option = (name: string, otherwise: number) => Number(new RegExp(`\\s${name}=(\\d+)`).exec(inner)?.[1] ?? otherwise);
-  const value = inner.replace(/\s(?:times|every)=\d+/g, '').trim();
-  return { kind, value, times: option('times', Infinity), everyMs: option('every', 0) };
+  const value = inner.replace(/\s(?:times|every|first)=\d+/g, '').trim();
+  return { kind, value, times: option('times', Infinity), everyMs: option('every', 0), firstMs: option('first', 0) };
 }
