@@ -40,7 +40,6 @@ export const schema = {
       properties: {
         ...shared,
         maxConcurrent: { type: 'integer', minimum: 1, description: 'Turns that run at once, over all sessions. Default: 4' },
-        timeoutSeconds: { type: 'number', minimum: 1, description: 'How long a turn may take' },
         userTimezone: text("Time zone of the people it talks to, e.g. Europe/Berlin. Default: this machine's"),
       },
     },

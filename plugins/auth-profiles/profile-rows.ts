@@ -2,6 +2,7 @@ import type { FailureReason } from '../models/contract.ts';
 import type { Row, Tx } from '../store/contract.ts';
 import type { Rest } from './cooldown.ts';
 import type { ProfileMode } from './contract.ts';
+import { isGone } from './holder.ts';
 import type { SecretRef } from '../secrets/contract.ts';
 
 /** `secret` is JSON. A row of auth_refreshes is held while one process renews a token. */
@@ -122,7 +123,8 @@ export async function writeOrder(t: Tx, provider: string, ids: readonly string[]
 
 /** True where this holder may renew now: nobody else does, or who did is gone. */
 export async function takeRefresh(t: Tx, profile: string, holder: string, now: number, until: number): Promise<boolean> {
-  await t.run('DELETE FROM auth_refreshes WHERE profile = ? AND until < ?', profile, now);
+  const held = await t.get<{ holder: string; until: number }>('SELECT holder, until FROM auth_refreshes WHERE profile = ?', profile);
+  if (held && (held.until < now || isGone(held.holder))) await endRefresh(t, profile, held.holder);
   return (await t.run('INSERT OR IGNORE INTO auth_refreshes VALUES (?, ?, ?)', profile, holder, until)).changes === 1;
 }
 

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { KernelError, messageOf } from '../../kernel/index.ts';
 import type { Store } from '../store/contract.ts';
+import { newHolder } from './holder.ts';
 import type { Ledger } from './ledger.ts';
 import { endRefresh, readProfile, takeRefresh, type Tokens } from './profile-rows.ts';
 
@@ -15,7 +15,7 @@ export interface Renewing {
 
 /** A token that runs out so soon might do so under way. */
 const marginMs = 60_000;
-/** A process that holds a renewal for longer is taken for dead. */
+/** A process that holds a renewal for longer is taken for dead, also where nobody can look whether it is. */
 const heldMs = 45_000;
 const askMs = 150;
 
@@ -36,7 +36,7 @@ export function accessToken(id: string, renewing: Renewing, underWay: UnderWay):
 
 async function renewed(id: string, renewing: Renewing): Promise<string> {
   const { ledger, store, now, pause } = renewing;
-  const holder = randomUUID();
+  const holder = newHolder();
   for (;;) {
     const isMine = await store.tx((t) => takeRefresh(t, id, holder, now(), now() + heldMs));
     // Whoever held it before us may have renewed it already.

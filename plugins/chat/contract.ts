@@ -40,6 +40,10 @@ export interface TurnEvents {
   };
   /** From here on another model answers in this session than before; `isBack`: it is again the one that is wanted. */
   model_switched: { from: string; to: string; isBack: boolean; reason?: string };
+  /** All models of the turn rest; this one is asked again after so many milliseconds. */
+  model_waiting: { model: string; profile: string; reason: string; ms: number };
+  /** Something that passes by itself, such as a full disk, holds the turn up. */
+  turn_waiting: { message: string };
   /** What was shown of the message under way (thinking, the start of a call) counts no more: it begins anew. */
   reply_restarted: { reason: string };
   /** SPEC 7.7: the conversation is made shorter, before a request (`budget`), after one that was too long, or by command. */

@@ -6,6 +6,7 @@ import { faultDesk } from './fault-desk.ts';
 import { guard } from './guard.ts';
 import { bootOrLastGood } from './last-good.ts';
 import { provisions } from './provisions.ts';
+import { lockTaker } from './state-folder.ts';
 import { readVersion, surroundings } from './surroundings.ts';
 
 /** Reads the command line; resolves to the exit code. Loads nothing that it does not ask for. */
@@ -33,7 +34,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
     logOf(brought.log.sink).info(`ready: Instar ${options.version}`, { pid: process.pid, config: options.configFile });
     return booted;
   };
-  const handed = { ...surroundings(config), ...host, boot, commands, readConfig };
+  const handed = { ...surroundings(config), ...host, takeLock: lockTaker(host.takeLock), boot, commands, readConfig };
   const ask: CommandHost['ask'] = async (method, params) => (await import('./ask.ts')).ask(handed, method, params);
   const code = await call(name, command, rest, { ...handed, ask });
   // What a plugin left behind, a timer or a socket, must not keep the process.

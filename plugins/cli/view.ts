@@ -41,6 +41,9 @@ export function turnView(write: Write): TurnView {
     tool_execution_end: ({ result, ms }) => line(dim(`  ${result.isError ? 'failed: ' : ''}${resultOf(result)} (${Math.round(ms)} ms)`)),
     model_switched: ({ from, to, isBack, reason = '' }) =>
       line(dim(oneLine(isBack ? `${to} answers again` : `${to} answers in place of ${from} (${reason.replace('_', ' ')})`, 200))),
+    model_waiting: ({ model, reason, ms }) =>
+      line(dim(oneLine(`${model} rests (${reason.replaceAll('_', ' ')}); asked again in ${Math.max(1, Math.ceil(ms / 1000))} s`, 200))),
+    turn_waiting: ({ message }) => line(dim(oneLine(message, 300))),
     auto_compaction_start: () => line(dim('the conversation is getting long: making room')),
     auto_compaction_end: ({ error, messages, tokensBefore, tokensAfter }) => {
       const what = messages ? `${messages} messages are a summary now` : 'long tool results were shortened';

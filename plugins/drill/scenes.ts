@@ -52,7 +52,7 @@ async function play(
   { fault, place }: { readonly fault: Fault; readonly place: Place },
 ): Promise<Scene> {
   const clear = (await run.call(Methods, {}))['auth.clear'];
-  await clear?.({}, { id: 'drill', kind: 'drill', signal: run.signal, send() {} }, run);
+  await clear?.({}, { id: 'drill', kind: 'drill', sender: 'internal', signal: run.signal, send() {} }, run);
   mock.fails = (request) => (place.hits(request) ? fault : undefined);
   if (place.before) await ask(run, plan, fault);
   if (place.before) mock.fails = () => undefined;

@@ -14,12 +14,14 @@ import {
 import { Turn } from '../turns/contract.ts';
 import { chainOf, refOf } from './chain.ts';
 import { type Deadlines, inTime } from './deadline.ts';
+import { secondsOf } from './seconds.ts';
 import type { Step } from './step.ts';
 import type { Switches } from './switches.ts';
 import { failureOf, type Tried, walk } from './walk.ts';
 
 export interface Means {
   readonly deadlines: () => Deadlines;
+  readonly patienceMs: number;
   readonly switches: Switches;
   readonly random: () => number;
   readonly log: Log;
@@ -55,11 +57,20 @@ export async function answer({ request, on }: ModelAsk, run: Run, means: Means):
     now: Date.now,
     standingsOf: standingsIn(run, sessionId),
     pause: () => pause(250 * (1 + means.random()), undefined, { signal }).catch(() => {}), // stopped: the walk sees it
+    patienceMs: means.patienceMs,
+    async wait({ ref, standing }, ms) {
+      const reason = standing.reason ?? 'rate_limit';
+      means.log.info(`all models rest; waiting ${secondsOf(ms)} for ${ref} as ${standing.profile.id} (${reason})`, { runId: turn?.runId });
+      publish(run, 'model_waiting', { model: ref, profile: standing.profile.id, reason, ms });
+      // A little longer, each time otherwise: not all sessions ask at one moment.
+      await pause(ms + 250 * means.random(), undefined, { signal }).catch(() => {});
+    },
     attempt: (step) => attempt(step, { request, on }, run, means, () => tell(run, means, turn, { wanted, step, why })),
     async ended({ ref, model, standing }, failure, beganAt) {
       if (ref === refOf(wanted)) why = failure?.reason;
-      if (failure)
-        means.log.warn(`${ref} as ${standing.profile.id}: ${failure.reason ?? 'not admitted'}: ${failure.message}`, {
+      // What was not admitted, such as by a budget, is told by whoever asked: it says nothing of the model.
+      if (failure?.reason)
+        means.log.warn(`${ref} as ${standing.profile.id}: ${failure.reason}: ${failure.message}`, {
           code: failure.code,
           runId: turn?.runId,
         });

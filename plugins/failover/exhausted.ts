@@ -1,6 +1,7 @@
 import type { FailureReason, ModelFailure, ModelReply } from '../models/contract.ts';
 import { type Candidate, refOf } from './chain.ts';
 import type { AttemptNote, FailoverError } from './contract.ts';
+import { secondsOf } from './seconds.ts';
 import { keyOf, problemOf, type StandingsOf } from './step.ts';
 
 interface End {
@@ -61,10 +62,4 @@ async function notAsked(
     }
   }
   return lines;
-}
-
-export function secondsOf(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
-  if (ms < 90_000) return `${Math.round(ms / 1000)} s`;
-  return ms < 5_400_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }

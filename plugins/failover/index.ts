@@ -14,6 +14,13 @@ const schema = {
   properties: {
     firstByteSeconds: { ...seconds, default: 180, description: 'How long an attempt may take to show its first sign' },
     idleSeconds: { ...seconds, default: 180, description: 'How long it may be silent after that' },
+    waitSeconds: {
+      type: 'number',
+      minimum: 0,
+      maximum: 600,
+      default: 15,
+      description: 'Where all else has failed: how long a model that rests, or said when to come again, is waited for, once; 0: never',
+    },
   },
 } as const;
 
@@ -22,16 +29,17 @@ export default definePlugin({
   description: 'Asks the next profile, then the next model, where one does not answer',
   config: { at: 'failover', schema },
   async setup(ctx) {
-    const { firstByteSeconds, idleSeconds } = ctx.config;
+    const { firstByteSeconds, idleSeconds, waitSeconds } = ctx.config;
     // Lengthened a little, each time otherwise: not all sessions give up at one moment.
     const jittered = (s: number) => s * 1000 * (1 + Math.random() / 5);
     const means: Means = {
       switches: await ctx.lease('failover:switches', openSwitches),
       deadlines: () => ({ firstMs: jittered(firstByteSeconds), idleMs: jittered(idleSeconds), graceMs: 1000 }),
+      patienceMs: waitSeconds * 1000,
       random: Math.random,
       log: ctx.log,
     };
     ctx.tap(AskModel, (ask, run) => (run.find(Models) ? answer(ask, run, means) : undefined));
-    ctx.tap(Methods, (methods) => ({ ...methods, ...failoverMethods }));
+    ctx.tap(Methods, (methods) => ({ ...methods, ...failoverMethods(means.patienceMs) }));
   },
 });

@@ -7,17 +7,17 @@ import { Sessions, sessionKey as keyIn } from '../sessions/contract.ts';
 import { standingsIn } from './answer.ts';
 import { chainOf, refOf } from './chain.ts';
 import type { ModelLine, Plan, ProbeLine } from './contract.ts';
-import { nextStep, probeStep, problemOf } from './step.ts';
+import { nextStep, nothingBehind, probeStep, problemOf, soonStep } from './step.ts';
 import { failureOf } from './walk.ts';
 
 type Params = Parameters<Method>[0];
 
 /** The methods of `contract.ts`. */
-export const failoverMethods: Readonly<Record<string, Method>> = {
+export const failoverMethods = (patienceMs: number): Readonly<Record<string, Method>> => ({
   'models.list': async (_params, _client, run) => ({ models: await list(run) }),
-  'models.explain': (params, _client, run) => explain(params, run),
+  'models.explain': (params, _client, run) => explain(params, run, patienceMs),
   'models.probe': async (params, _client, run) => ({ probes: await probe(params, run) }),
-};
+});
 
 async function list(run: Run): Promise<readonly ModelLine[]> {
   const agents = run.get(Agents);
@@ -40,15 +40,17 @@ async function list(run: Run): Promise<readonly ModelLine[]> {
 }
 
 /** By the code that an ask takes its first step with. */
-async function explain(params: Params, run: Run): Promise<Plan> {
+async function explain(params: Params, run: Run, patienceMs: number): Promise<Plan> {
   const asked = wordOf(params, 'model');
   const { agentId, sessionKey } = addressOf(params, run);
   const { model, why } = await run.get(Models).choose(run, agentId, asked);
   const chain = chainOf(run, { model, why, agentId, isAsked: asked !== undefined });
   const sessionId = sessionKey && (await run.find(Sessions)?.find(sessionKey))?.sessionId;
   const standingsOf = standingsIn(run, sessionId);
-  const nothing = { asked: new Set<string>(), givenUp: new Set<string>(), spoiled: new Set<string>() };
-  const next = (await nextStep(chain, standingsOf, nothing)) ?? (await probeStep(chain, standingsOf, nothing));
+  const next =
+    (await nextStep(chain, standingsOf, nothingBehind)) ??
+    (await soonStep(chain, standingsOf, nothingBehind, { now: Date.now(), patienceMs })) ??
+    (await probeStep(chain, standingsOf, nothingBehind));
   const candidates = chain.map(async (candidate) => {
     const problem = await problemOf(candidate);
     const profiles = problem === undefined ? standingsOf(await candidate.model()) : [];

@@ -2,6 +2,7 @@ import { messageOf } from '../../kernel/index.ts';
 import type { Standing } from '../auth-profiles/contract.ts';
 import type { Model } from '../models/contract.ts';
 import { type Candidate, refOf } from './chain.ts';
+import { secondsOf } from './seconds.ts';
 
 /** What to ask next. */
 export interface Step {
@@ -9,6 +10,8 @@ export interface Step {
   readonly model: Model;
   readonly standing: Standing;
   readonly isProbe: boolean;
+  /** Its rest is waited out first. Milliseconds since 1970. */
+  readonly readyAt?: number;
   readonly why: string;
 }
 
@@ -20,6 +23,17 @@ export interface Behind {
   readonly givenUp: ReadonlySet<string>;
   /** Profiles that failed just now, whatever the model. */
   readonly spoiled: ReadonlySet<string>;
+  /** `step` keys that had too much to do, and when their server takes the same again; undefined: when their rest is over. */
+  readonly busy: ReadonlyMap<string, number | undefined>;
+}
+
+/** Of who has asked nothing yet. */
+export const nothingBehind: Behind = { asked: new Set(), givenUp: new Set(), spoiled: new Set(), busy: new Map() };
+
+export interface Patience {
+  readonly now: number;
+  /** The longest rest that is waited out. */
+  readonly patienceMs: number;
 }
 
 export type StandingsOf = (model: Model) => readonly Standing[];
@@ -36,6 +50,29 @@ export async function nextStep(chain: readonly Candidate[], standingsOf: Standin
     if (model && standing) return { ref: refOf(model), model, standing, isProbe: false, why: `${candidate.why}; ${standing.why}` };
   }
   return undefined;
+}
+
+/** Where all that is left rests, and one of it not for long: that one, after its rest. Also what was asked, where it was only busy. */
+export async function soonStep(
+  chain: readonly Candidate[],
+  standingsOf: StandingsOf,
+  { asked, givenUp, spoiled, busy }: Behind,
+  { now, patienceMs }: Patience,
+): Promise<Step | undefined> {
+  let found: (Step & { readonly readyAt: number }) | undefined;
+  for (const candidate of chain) {
+    if (givenUp.has(candidate.ref) || patienceMs === 0) continue;
+    const model = await candidate.model().catch(() => undefined);
+    for (const standing of model ? standingsOf(model) : []) {
+      const key = keyOf(candidate.ref, standing.profile.id);
+      const isOut = asked.has(key) ? !busy.has(key) : spoiled.has(standing.profile.id);
+      const readyAt = busy.get(key) ?? standing.readyAt;
+      if (!model || isOut || readyAt === undefined || readyAt - now > patienceMs || readyAt >= (found?.readyAt ?? Infinity)) continue;
+      const why = `all of the chain rests and this is ready in ${secondsOf(readyAt - now)}: that is waited for (${standing.why})`;
+      found = { ref: candidate.ref, model, standing, isProbe: true, readyAt, why };
+    }
+  }
+  return found;
 }
 
 /** SPEC 7.8: where all that is left rests, what is ready soonest is asked all the same. */

@@ -4,7 +4,7 @@ import { attemptOf, type FailureReason, type ModelFailure, type ModelReply } fro
 import type { Candidate } from './chain.ts';
 import type { AttemptNote } from './contract.ts';
 import { exhausted } from './exhausted.ts';
-import { keyOf, nextStep, probeStep, type StandingsOf, type Step } from './step.ts';
+import { keyOf, nextStep, probeStep, soonStep, type StandingsOf, type Step } from './step.ts';
 
 /** What came of one attempt. `isShown`: text of it was shown, which cannot be taken back. */
 export interface Tried {
@@ -22,6 +22,10 @@ export interface Walk {
   readonly ended: (step: Step, failure: ModelFailure | undefined, beganAt: number) => Promise<void>;
   /** Before the same is asked again. */
   readonly pause: () => Promise<void>;
+  /** The longest rest that is waited out, once, where all else has failed. */
+  readonly patienceMs: number;
+  /** Until then. Ends early where `signal` aborts; never rejects. */
+  readonly wait: (step: Step, ms: number) => Promise<void>;
   readonly now: () => number;
 }
 
@@ -39,6 +43,9 @@ const verdicts: Readonly<Record<FailureReason, Verdict>> = {
   unknown: 'again',
 };
 
+/** How long a server that had too much to do for a moment, and does not say for how long, is left alone before it is asked again. */
+const hiccupMs = 2_000;
+
 /** SPEC 7.4. */
 function verdictOn({ reason, perModel }: ModelFailure, isAgain: boolean): Verdict {
   if (reason === undefined) return 'stop'; // stopped, or not admitted: no other model changes that
@@ -47,16 +54,18 @@ function verdictOn({ reason, perModel }: ModelFailure, isAgain: boolean): Verdic
 }
 
 /** Asks along the chain until one answers or nothing is left. Each profile of each model is asked once, what fails for no known reason twice. */
-export async function walk({ chain, signal, standingsOf, attempt, ended, pause, now }: Walk): Promise<ModelReply> {
+export async function walk({ chain, signal, standingsOf, attempt, ended, pause, patienceMs, wait, now }: Walk): Promise<ModelReply> {
   const asked = new Set<string>();
   const givenUp = new Set<string>();
   const spoiled = new Set<string>();
-  const behind = { asked, givenUp, spoiled };
+  const busy = new Map<string, number | undefined>();
+  const behind = { asked, givenUp, spoiled, busy };
   const notes: AttemptNote[] = [];
   const spent: Usage[] = [];
   let last: ModelReply | undefined;
   let again: Step | undefined;
   let isProbed = false;
+  let waitedMs: number | undefined;
 
   const nothing = async () => {
     const first = await chain[0]?.model();
@@ -69,7 +78,13 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
     const failure: ModelFailure = { code: 'MODEL_ABORTED', message: 'was stopped' };
     return { message: { ...last.message, stopReason: 'aborted', errorMessage: failure.message }, failure };
   };
-  const sum = (reply: ModelReply): ModelReply => (spent.length > 1 ? { ...reply, spent: spent.reduce(add) } : reply);
+  const sum = (reply: ModelReply): ModelReply => ({
+    ...reply,
+    ...(spent.length > 1 && { spent: spent.reduce(add) }),
+    ...(waitedMs !== undefined && { waitedMs }),
+  });
+  const soon = () => (waitedMs === undefined ? soonStep(chain, standingsOf, behind, { now: now(), patienceMs }) : undefined);
+  const probe = () => (isProbed ? undefined : probeStep(chain, standingsOf, behind));
   const failed = async () => {
     const failure = await exhausted({ chain, standingsOf, asked, notes, now: now(), last: last ?? (await nothing()) });
     const { message } = last ?? (await nothing());
@@ -77,12 +92,15 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   };
 
   for (;;) {
-    const step: Step | undefined =
-      again ?? (await nextStep(chain, standingsOf, behind)) ?? (isProbed ? undefined : await probeStep(chain, standingsOf, behind));
+    const step: Step | undefined = again ?? (await nextStep(chain, standingsOf, behind)) ?? (await soon()) ?? (await probe());
+    if (step?.readyAt !== undefined && !again) {
+      waitedMs = Math.max(0, step.readyAt - now());
+      await wait(step, waitedMs);
+    }
     const end = stopped();
     if (end) return sum(end);
     if (!step) return failed();
-    isProbed ||= step.isProbe;
+    isProbed ||= step.isProbe && step.readyAt === undefined;
     asked.add(keyOf(step.ref, step.standing.profile.id));
     const [began, beganAt] = [performance.now(), now()];
     const { reply, isShown } = await attempt(step);
@@ -97,6 +115,10 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
     const isOnly = verdict === 'stop' && notes.length === 1;
     if (isOnly || isShown || failure.reason === undefined || failure.reason === 'context_overflow') return sum(reply);
     if (verdict === 'stop') return failed();
+    if (failure.reason === 'rate_limit' || failure.reason === 'overloaded') {
+      const restMs = failure.retryAfterMs ?? (failure.reason === 'overloaded' ? hiccupMs : undefined);
+      busy.set(keyOf(step.ref, step.standing.profile.id), restMs === undefined ? undefined : now() + restMs);
+    }
     if (verdict === 'next profile' && !failure.perModel) spoiled.add(step.standing.profile.id);
     if (verdict === 'next model') givenUp.add(step.ref);
     again = verdict === 'again' ? step : undefined;

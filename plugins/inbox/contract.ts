@@ -1,4 +1,5 @@
 import { service, type Content, type Run, type Subject, waterfall } from '../../kernel/index.ts';
+import type { Member } from '../policy/contract.ts';
 import type { Message, Provenance } from '../sessions/contract.ts';
 import type { Tx } from '../store/contract.ts';
 
@@ -13,7 +14,7 @@ export interface Arrival {
   readonly content: string | readonly Content[];
   readonly provenance: Provenance;
   /** Facts of the door that the turn is judged by: channel, sender, group, session kind. */
-  readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth' | 'sandboxed'>;
+  readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth' | 'sandboxed'> & Member;
   /** Where the answer goes: `<scheme>:<id>`, e.g. `http:<requestId>`, `gateway:<sessionKey>`. */
   readonly route: string;
   /** The same key again names the same item, up to a week after its end: nothing is enqueued twice. */
@@ -51,7 +52,8 @@ export interface Inbox {
   finish(t: Tx, itemId: string, state: 'done' | 'failed' | 'cancelled', runId: string): Promise<void>;
   /**
    * For what a tool of `run`'s turn waits for that is not its own work: another session's turn, a person. Meanwhile the
-   * turn's place in its lane is another's; it is taken again before this settles. Outside a turn just the work.
+   * turn's place in its lane is another's; it is taken again before this settles. No deadline of the turn counts this
+   * time. Outside a turn just the work.
    */
   aside<T>(run: Run, work: () => Promise<T>): Promise<T>;
   /** What runs and waits now, for status and pages. Of a turn's items, the one that began it comes first. */
@@ -75,6 +77,8 @@ export interface InboxItem extends Arrival {
   readonly enqueuedAt: number;
   /** Over 1 where an earlier process may have begun a turn for it. */
   readonly attempt: number;
+  /** More came than may wait: the turn that answers it with others is shown how it begins. */
+  readonly isShortened?: boolean;
 }
 
 /** What a turn holds of its lane. */

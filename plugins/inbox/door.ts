@@ -20,7 +20,7 @@ export function commandOf({ content, provenance, subject, ephemeral }: Arrival):
 
 function parse(text: string): Command | undefined {
   if (text === '/stop' || text === '/new' || text === '/reset') return { name: text.slice(1) as 'stop' };
-  const queue = /^\/queue(?:\s+([\w-]+))?$/.exec(text);
+  const queue = /^\/queue(?:\s+(.+))?$/.exec(text);
   if (!queue) return undefined;
   const [, word] = queue;
   if (word === undefined) return { name: 'queue', mode: undefined };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/contract.ts';
-import { Turn } from '../turns/contract.ts';
+import { Turn, WorkTime } from '../turns/contract.ts';
 import type { Inbox, InboxItem } from './contract.ts';
 import { commandOf } from './door.ts';
 import { finishItem, insertItem, itemOfKey, modeOf } from './item-rows.ts';
 import type { Lanes } from './lanes.ts';
 import type { Unanswered } from './obey.ts';
-import { modeFor, type QueueConfig } from './queue.ts';
+import { boundsFor, modeFor, type QueueConfig } from './queue.ts';
 
 export interface InboxAround {
   readonly store: Store;
@@ -20,7 +20,7 @@ export interface InboxAround {
 export function openInbox({ store, lanes, config, signal, end }: InboxAround): Inbox {
   function arrive(item: InboxItem) {
     if (obeyed(item, lanes, end)) return;
-    const refused = lanes.enqueue(item, config);
+    const refused = lanes.enqueue(item, boundsFor(item, config));
     if (refused) end({ kind: 'refused', item: refused });
   }
 
@@ -49,7 +49,9 @@ export function openInbox({ store, lanes, config, signal, end }: InboxAround): I
     },
     aside: (run, work) => {
       const turn = run.find(Turn);
-      return turn ? lanes.aside(turn.itemId, work) : work();
+      if (!turn) return work();
+      const waiting = () => lanes.aside(turn.itemId, work);
+      return run.find(WorkTime)?.waits(waiting) ?? waiting();
     },
     active: lanes.active,
   };

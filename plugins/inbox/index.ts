@@ -50,7 +50,7 @@ export default definePlugin({
     ctx.tap(GenerationSwapped, async (_, r) => lanes.limit(await r.call(LaneLimits, limitsOf(r))));
     ctx.tap(Methods, (methods) => ({ ...methods, 'inbox.list': () => ({ items: lanes.active() }) }));
     ctx.onLive(async () => {
-      lanes.begin((item) => obeyed(item, lanes, end)); // before anything new is enqueued
+      lanes.begin((item) => obeyed(item, lanes, end), config); // before anything new is enqueued
       const prune = () =>
         void store
           .tx((t) => pruneItems(t, Date.now() - keptMs))

@@ -30,10 +30,19 @@ const joins: Readonly<Record<'start' | 'round', ReadonlySet<QueueMode>>> = {
 
 /** How many of those that wait join a turn now. Only from the front: the order of a session is kept. */
 export function joiners(turn: InboxItem, waiting: readonly InboxItem[], when: 'start' | 'round'): number {
+  if (when === 'start' && turn.isShortened) return joinersOfShortened(turn, waiting);
   if (when === 'start' && !joins.start.has(turn.mode ?? 'followup')) return 0;
   const isStuck = (item: InboxItem) => !joins[when].has(item.mode ?? 'followup') || !mayJoin(turn, item);
   const first = waiting.findIndex(isStuck);
   return first < 0 ? waiting.length : first;
+}
+
+/** What was shortened is answered with the next one that was not, and with whatever joins that. */
+function joinersOfShortened(turn: InboxItem, waiting: readonly InboxItem[]): number {
+  const whole = waiting.findIndex(({ isShortened }) => !isShortened);
+  const stuck = waiting.findIndex((item) => !mayJoin(turn, item));
+  if (whole < 0 || (stuck >= 0 && stuck <= whole)) return stuck < 0 ? waiting.length : stuck;
+  return whole + 1 + joiners(waiting[whole] as InboxItem, waiting.slice(whole + 1), 'start');
 }
 
 /** Whose limit a turn counts against. */

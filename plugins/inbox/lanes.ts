@@ -1,5 +1,6 @@
 import type { ActiveItem, Claim, InboxItem } from './contract.ts';
 import { joiners, laneOf, mayInterrupt } from './joining.ts';
+import { makeRoom, type Room, shortenLeftovers } from './overflow.ts';
 import { openSlots, type Ticket } from './slots.ts';
 
 /** A turn under way. */
@@ -26,11 +27,8 @@ interface Session {
   held: number;
 }
 
-/** How much may wait, by the config of the moment. */
-export interface QueueBounds {
-  readonly cap: number;
-  /** `summarize`, of the described system, is as `old`: the sender is told, where that one would make a summary. */
-  readonly drop: 'new' | 'old' | 'summarize';
+/** How much may wait, and how long what is collected does, by the config of the moment. */
+export interface QueueBounds extends Room {
   readonly debounceMs: number;
 }
 
@@ -139,15 +137,14 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
   }
 
   /** Puts a message in its place; what there is no room for is handed back. */
-  function enqueue(item: InboxItem, { cap, drop, debounceMs }: QueueBounds): InboxItem | undefined {
+  function enqueue(item: InboxItem, bounds: QueueBounds): InboxItem | undefined {
     const key = item.sessionKey;
     const session = sessionOf(key);
     const isBusy = session.running !== undefined || session.waiting.length > 0;
-    const isFull = session.waiting.length >= cap;
-    if (isFull && drop === 'new') return item;
-    const refused = isFull ? session.waiting.shift() : undefined;
+    const refused = makeRoom(session.waiting, item, bounds);
+    if (refused === item) return item;
     session.waiting.push(item);
-    session.quietUntil = isBusy && session.waiting.length < cap ? now() + debounceMs : 0;
+    session.quietUntil = isBusy && session.waiting.length < bounds.cap ? now() + bounds.debounceMs : 0;
     const turn = session.running?.items[0];
     if (turn && mayInterrupt(turn, item)) end(session.running, 'a newer message came instead');
     next(key, session);
@@ -210,8 +207,10 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
     /** How many turns hold a place of this lane. */
     used: (lane: string) => slots.used(lane),
     /** Once live: the leftovers go first, all in their place before any begins, but for those that are `obeyed`. Later calls find none. */
-    begin(obeyed: (item: InboxItem) => boolean = () => false) {
+    begin(obeyed: (item: InboxItem) => boolean, room: Room) {
+      const isFirst = leftovers.length > 0;
       for (const item of leftovers.splice(0)) if (!obeyed(item)) sessionOf(item.sessionKey).waiting.push(item);
+      if (isFirst) for (const { waiting } of sessions.values()) shortenLeftovers(waiting, room);
       for (const [key, session] of sessions) next(key, session);
     },
     /** Ends the turn and hands over what waits: whoever sweeps tells its senders. Nothing begins here before `release`. */

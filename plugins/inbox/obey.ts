@@ -68,7 +68,7 @@ function told({ isRunning, waiting }: Pick<Swept, 'isRunning' | 'waiting'> = { i
 async function queue(command: QueueCommand, item: InboxItem, run: Run, config: QueueConfig): Promise<string> {
   const { mode, unknown } = command;
   const { sessionKey, subject } = item;
-  if (unknown) return `There is no queue mode "${unknown}"; there are followup, collect, steer, interrupt, and default.`;
+  if (unknown) return `There is no queue mode "${unknown.slice(0, 60)}"; there are followup, collect, steer, interrupt, and default.`;
   const ofSession = await run.get(Store).tx(async (t) => {
     if (mode) await setMode(t, sessionKey, mode === 'default' ? undefined : mode);
     return modeOf(t, sessionKey);

@@ -21,7 +21,8 @@ export const schema = {
       type: 'string',
       enum: ['new', 'old', 'summarize'],
       default: 'new',
-      description: 'Which message is refused over the cap, its sender told: the new one, or the oldest that waits; summarize is as old',
+      description:
+        'What becomes of a message over the cap. new: it is refused; old: the oldest that waits is; summarize: the oldest are answered with the turn that follows them, which is shown how each begins',
     },
     debounceMs: {
       type: 'integer',
@@ -30,12 +31,26 @@ export const schema = {
       default: 500,
       description: 'Milliseconds without a further message before what was collected becomes a turn',
     },
+    debounceMsByChannel: {
+      type: 'object',
+      additionalProperties: { type: 'integer', minimum: 0, maximum: 60_000 },
+      description: 'Another time for a channel, e.g. { telegram: 2000 }',
+    },
   },
 } as const;
 
 export interface QueueConfig extends QueueBounds {
   readonly mode: QueueMode;
   readonly byChannel?: Readonly<Record<string, QueueMode>>;
+  readonly debounceMsByChannel?: Readonly<Record<string, number>>;
+}
+
+/** As they count for one message. */
+export function boundsFor(
+  { subject }: Pick<InboxItem, 'subject'>,
+  { cap, drop, debounceMs, debounceMsByChannel }: QueueConfig,
+): QueueBounds {
+  return { cap, drop, debounceMs: debounceMsByChannel?.[subject.channel ?? ''] ?? debounceMs };
 }
 
 /** What a message itself says, then its session, its channel, all. */

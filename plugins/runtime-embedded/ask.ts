@@ -1,7 +1,7 @@
 import { KernelError, type Run } from '../../kernel/index.ts';
 import { AskModel, attemptOf, type ModelEvent, type ModelReply, type ToolSpec } from '../models/contract.ts';
 import { type AssistantPart, type Message, newEntryId } from '../sessions/contract.ts';
-import type { Ended, TurnInput } from '../turns/contract.ts';
+import { type Ended, type TurnInput, whyOf } from '../turns/contract.ts';
 import { leftBehind, untilLeft } from './settle.ts';
 import type { Settings } from './settings.ts';
 import { untilDecided } from './silence.ts';
@@ -42,13 +42,13 @@ export async function ask(
     heard.add(event);
     on(event);
   };
-  const request = { model, system, messages, tools, signal: run.signal, sessionId: turn.sessionId };
+  const request = { model, system, messages, tools, search: {}, signal: run.signal, sessionId: turn.sessionId };
   const answer = await untilLeft(run.call(AskModel, { request, on: hear }), run.signal, settings.graceMs);
   isOver = true;
   settle();
   if (run.signal.aborted) {
     const how = answer === leftBehind ? 'left' : 'ended';
-    ended({ kind: 'model', id, name: `${model.provider}/${model.id}`, how, why: 'stop' });
+    ended({ kind: 'model', id, name: `${model.provider}/${model.id}`, how, why: whyOf(run.signal) });
   }
   if (answer === leftBehind) return { id, isShown, reply: stopped(model, heard.content()) };
   if (!answer) throw new KernelError('MODELS_OFF', 'no plugin asks models; switch on "models"');

@@ -1,7 +1,7 @@
-import type { Log, Run, ToolResult } from '../../kernel/index.ts';
+import { given, type Log, type Run, type ToolResult } from '../../kernel/index.ts';
 import { invalidArgumentsOf } from '../models/contract.ts';
 import type { ToolCallPart } from '../sessions/contract.ts';
-import type { Ended } from '../turns/contract.ts';
+import { type Ended, whyOf, WorkTime } from '../turns/contract.ts';
 import { leftBehind, untilLeft } from './settle.ts';
 import type { Settings } from './settings.ts';
 
@@ -26,23 +26,29 @@ export async function resultOf(call: ToolCallPart, around: CallAround): Promise<
   const deadline = new AbortController();
   const ms = settings.timeoutMs(call.name);
   const late = () => deadline.abort(new DOMException(`${call.name} timed out`, 'TimeoutError'));
-  const timer = ms === undefined ? undefined : setTimeout(late, ms);
+  const time = run.get(WorkTime).part();
+  const lift = ms === undefined ? () => {} : time.after(ms, late);
   try {
-    return capped(await withSignal(call, run.as({ signal: deadline.signal }), around, () => told(run, deadline.signal, ms)));
+    const own = run.as({ signal: deadline.signal, values: [given(WorkTime, time)] });
+    return capped(await withSignal(call, own, around, () => told(call.name, run, deadline.signal, ms)));
   } finally {
-    clearTimeout(timer);
+    lift();
   }
 }
 
 interface Stop {
   readonly why: Ended['why'];
+  /** The call alone was told, by its own deadline. */
+  readonly isOwn: boolean;
   readonly text: string;
 }
 
-/** Who told the call to stop, in the words of its result. The turn's stop goes before the deadline. */
-function told({ signal }: Run, deadline: AbortSignal, ms = 0): Stop | undefined {
-  if (signal.aborted) return { why: 'stop', text: 'The turn was stopped while this call ran' };
-  return deadline.aborted ? { why: 'deadline', text: `timed out after ${ms / 1000} s` } : undefined;
+/** Who told the call to stop, in the words of its result. The turn's end goes before the call's own deadline. */
+function told(name: string, { signal }: Run, deadline: AbortSignal, ms = 0): Stop | undefined {
+  const why = whyOf(signal);
+  const how = why === 'stop' ? 'was stopped' : 'had no time left';
+  if (signal.aborted) return { why, isOwn: false, text: `The turn ${how} while this call ran` };
+  return deadline.aborted ? { why: 'deadline', isOwn: true, text: `${name} timed out after ${ms / 1000} s` } : undefined;
 }
 
 async function withSignal(call: ToolCallPart, own: Run, around: CallAround, stopOf: () => Stop | undefined) {
@@ -57,15 +63,13 @@ async function withSignal(call: ToolCallPart, own: Run, around: CallAround, stop
     if (result === leftBehind) return abandoned(call, work, stop?.text ?? '', around, () => note('left', stop?.why ?? 'stop'));
     if (!stop) return result;
     note('ended', stop.why);
-    return stop.why === 'stop'
-      ? result
-      : { ...result, content: [{ type: 'text', text: `${call.name} ${stop.text}` } as const, ...result.content], isError: true };
+    if (!stop.isOwn) return result;
+    return { ...result, content: [{ type: 'text', text: stop.text } as const, ...result.content], isError: true };
   } catch (cause) {
     const stop = stopOf();
     if (!stop) throw cause;
     note('ended', stop.why);
-    const begun = stop.why === 'stop' ? stop.text : `${call.name} ${stop.text}`;
-    return error(`${begun}; what it had done by then stays done.`);
+    return error(`${stop.text}; what it had done by then stays done.`);
   } finally {
     isOver = true;
   }
@@ -77,9 +81,8 @@ function abandoned(call: ToolCallPart, work: Promise<unknown>, text: string, { l
   log.warn(`${call.name} did not stop when it was told to; it was left behind`, facts);
   void work.catch(() => {}).then(() => log.info(`${call.name}, which was left behind, has ended`, facts));
   note();
-  const begun = text.startsWith('timed out') ? `${call.name} ${text}` : text;
   return error(
-    `${begun}, and it did not stop when told: interrupted, outcome unknown. It may still be at work; look before you do it again.`,
+    `${text}, and it did not stop when told: interrupted, outcome unknown. It may still be at work; look before you do it again.`,
   );
 }
 

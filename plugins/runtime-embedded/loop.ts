@@ -17,14 +17,18 @@ export const embedded =
   async (input: TurnInput, run: Run): Promise<TurnOutcome> => {
     const stopped: Ended[] = [];
     const ended = (one: Ended) => void stopped.push(one);
-    const outcome = await rounds(input, run, { settings, log, ended });
-    return stopped.length ? { ...outcome, ended: stopped } : outcome;
+    let waitedMs = 0;
+    const waited = (ms: number) => void (waitedMs += ms);
+    const outcome = await rounds(input, run, { settings, log, ended, waited });
+    return { ...outcome, ...(stopped.length && { ended: stopped }), ...(waitedMs && { waitedMs }) };
   };
 
 interface Around {
   readonly settings: Settings;
   readonly log: Log;
   readonly ended: (one: Ended) => void;
+  /** For a model that rested. */
+  readonly waited: (ms: number) => void;
 }
 
 /** SPEC 6.1: model with tools → text and calls → results → again, until no tool is asked for. */
@@ -41,6 +45,7 @@ async function rounds(input: TurnInput, run: Run, around: Around): Promise<TurnO
     const { id, reply, isShown } = await fitted(input, run, messages, specsOf(tools), around);
     const { message, failure } = reply;
     usage = add(usage, reply.spent ?? message.usage);
+    around.waited(reply.waitedMs ?? 0);
     if (message.content.length || !failure) await append(message, id);
     else if (isShown) input.emit('message_end', { messageId: id, message }); // nothing of it is kept, but it had begun
     if (failure) return failed(input, message, failure, usage);

@@ -12,7 +12,7 @@ export const schema = {
       ...seconds,
       default: 600,
       description:
-        'How long one tool call may take, the time for an approval included; 0: for ever. exec and process have limits of their own',
+        'How long one tool call may take, the time for an approval not counted; 0: for ever. exec and process have limits of their own',
     },
     toolTimeouts: { type: 'object', additionalProperties: seconds, description: 'The same for single tools, by name' },
     loopGuard: {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { definePlugin, Host } from '../../kernel/index.ts';
+import { CheckGeneration, definePlugin, Host } from '../../kernel/index.ts';
 import { Store } from './contract.ts';
 import { openStore } from './sqlite.ts';
 
@@ -11,6 +11,8 @@ export default definePlugin({
   provides: [Store],
   async setup(ctx) {
     const file = join(ctx.needs.host.home, 'state.db');
-    ctx.provide(Store, await ctx.lease(`store:${file}`, () => openStore(file, ctx.log)));
+    const store = await ctx.lease(`store:${file}`, () => openStore(file, ctx.log));
+    ctx.provide(Store, store);
+    ctx.tap(CheckGeneration, () => store.newer());
   },
 });

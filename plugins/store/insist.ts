@@ -7,13 +7,18 @@ const waits = [100, 1_000, 5_000, 15_000];
 
 /** A turn that has ended cannot be taken back because the disk is full: its end is written once there is room. */
 export function insistent(tx: Store['tx'], log: Log): Store['insist'] {
+  let isTold = false; // once for all that wait
   return async (work, signal) => {
     for (let tried = 0; ; tried++) {
       try {
-        return await tx(work);
+        const result = await tx(work);
+        if (isTold) log.info('the state folder can be written again');
+        isTold = false;
+        return result;
       } catch (error) {
         if (!isCoded(error) || error.code !== 'STORE_UNUSABLE' || signal.aborted) throw error;
-        log.error(`${error.message}; trying again`, { tried: tried + 1 });
+        if (!isTold) log.error(`${error.message}; it is tried again until there is room`);
+        isTold = true;
       }
       await pause(waits[tried] ?? waits.at(-1), undefined, { signal }).catch(() => {}); // ended: one last try
     }

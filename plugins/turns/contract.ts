@@ -14,11 +14,27 @@ export interface Turn {
   readonly trigger: 'user' | 'heartbeat' | 'cron' | 'subagent' | 'system';
   /** Absolute. */
   readonly workspace: string;
+  /** Where a child of this turn works, if that is another folder: the agent's own, while `workspace` is its sandbox's. */
+  readonly spawnWorkspace?: string;
   readonly model: Model;
   /** It was asked for by name: no other may answer in its place without a word. */
   readonly modelAsked?: boolean;
 }
 export const Turn = service<Turn>('turn');
+
+/**
+ * The time that a turn works, as its deadlines count it. It stands still while the turn waits for others: a person who
+ * approves, another session. Of a run that belongs to no turn there is none.
+ */
+export interface WorkTime {
+  /** Calls `late` once after so much work. Returns what calls it off. */
+  after(ms: number, late: () => void): () => void;
+  /** Of one call among others: what it waits for counts in neither, what another waits for counts here. */
+  part(): WorkTime;
+  /** The time of `work` is not counted. `Inbox.aside` says so for all who go by it. */
+  waits<T>(work: () => Promise<T>): Promise<T>;
+}
+export const WorkTime = service<WorkTime>('turn.time');
 
 /** One message on its way into a turn. */
 export interface Incoming {
@@ -61,11 +77,14 @@ export interface TurnOutcome {
   readonly ended?: readonly Ended[];
   /** Where a tool sent something, or added a cron job. */
   readonly messaging?: Messaging;
+  /** Milliseconds that the turn waited because all its models rested. */
+  readonly waitedMs?: number;
 }
 
 /**
  * What a tool sent to somebody itself, told in its result's `details.sent` (one or a list), so that the reply does not
- * repeat it. A tool that adds cron jobs tells how many in `details.cronAdds`.
+ * repeat it. A tool that adds cron jobs tells how many in `details.cronAdds`; what it made for the user to see or hear, in
+ * `details.mediaUrls`: that goes out with the reply.
  */
 export interface Sent {
   /** A route (`telegram:42`) or a session's key. */
@@ -92,8 +111,13 @@ export interface Ended {
   readonly why: 'stop' | 'deadline';
 }
 
+/** Of a run that was told to end: by whom. */
+export const whyOf = ({ reason }: AbortSignal): Ended['why'] => {
+  return (reason as { readonly name?: unknown } | undefined)?.name === 'TimeoutError' ? 'deadline' : 'stop';
+};
+
 /**
- * Asked at the moment a turn is stopped, not when it ends by itself (SPEC 6.4): whoever runs something in a turn's name
+ * Asked at the moment a turn is stopped, or has had its time, not when it ends by itself (SPEC 6.4): whoever runs something in a turn's name
  * beside its tools (children) ends it, and adds what it was. `run.get(Turn)` tells whose it is. What takes longer than
  * four seconds is not waited for.
  */

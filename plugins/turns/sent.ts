@@ -2,6 +2,7 @@ import type { InboxItem } from '../inbox/contract.ts';
 import type { Payload } from '../outbox/contract.ts';
 import type { Entry, Message } from '../sessions/contract.ts';
 import type { Messaging, Sent, TurnOutcome } from './contract.ts';
+import { mediaIn } from './media.ts';
 
 /** What is told of itself by `details` of a result that is no error: foreign, so each field is looked at. */
 function detailsOf(message: Message): Readonly<Record<string, unknown>> {
@@ -72,9 +73,14 @@ export function withoutRepeats(payloads: readonly Payload[], sentHere: readonly 
 /** The end of a turn as it is told: from what its transcript holds, so that it is the same after a crash. */
 export function told(outcome: TurnOutcome, messages: readonly Message[], item: Pick<InboxItem, 'route' | 'sessionKey'>): TurnOutcome {
   const messaging = messagingOf(messages);
-  if (!messaging.didSendViaMessagingTool && messaging.successfulCronAdds === 0) return outcome;
   const isHere = ({ target }: Sent) => target === item.route || target === item.sessionKey;
-  return { ...outcome, payloads: withoutRepeats(outcome.payloads, sentIn(messages).filter(isHere)), messaging };
+  const sentHere = sentIn(messages).filter(isHere);
+  const isWhole = !outcome.error && outcome.stopReason !== 'aborted';
+  const mediaSent = sentHere.flatMap(({ mediaUrls = [] }) => mediaUrls);
+  const media = isWhole ? mediaIn(messages, mediaSent, outcome.payloads) : [];
+  if (!messaging.didSendViaMessagingTool && messaging.successfulCronAdds === 0)
+    return media.length ? { ...outcome, payloads: [...outcome.payloads, ...media] } : outcome;
+  return { ...outcome, payloads: [...withoutRepeats(outcome.payloads, sentHere), ...media], messaging };
 }
 
 /** The messages of an item's turn so far. */

@@ -5,13 +5,17 @@ import type { Claim, InboxItem } from '../inbox/contract.ts';
 import { Models } from '../models/contract.ts';
 import { Prompt } from '../prompt/contract.ts';
 import { Sandbox } from '../sandbox/contract.ts';
-import { type Message, Sessions, type Transcript } from '../sessions/contract.ts';
+import { Sessions } from '../sessions/contract.ts';
 import { admit, subjectOf } from './admit.ts';
-import { Turn, type TurnInput, type TurnOutcome, type TurnRuntime } from './contract.ts';
+import { Turn, type TurnInput, type TurnOutcome, type TurnRuntime, WorkTime } from './contract.ts';
 import { joinedBy } from './joined.ts';
 import { type Written, writtenBefore } from './recovery.ts';
 import { messagesSince, told } from './sent.ts';
+import { triggerOf } from './trigger.ts';
 import { stoppable } from './stopping.ts';
+import { limitTime } from './time-limit.ts';
+import { openWorkTime } from './work-time.ts';
+import { writer } from './writer.ts';
 
 /** Admission, session, model, Subject, prompt, runtime. Each step is asked of the run, so it is the code of one generation. */
 export async function runTurn(came: InboxItem, run: Run, claim: Claim, log: Log): Promise<TurnOutcome> {
@@ -46,55 +50,31 @@ async function runAdmitted(item: InboxItem, written: number, run: Run, claim: Cl
     sessionKey,
     sessionId: session.sessionId,
     itemId,
-    trigger: 'user',
+    trigger: triggerOf(item),
     workspace,
+    ...(confined !== undefined && { spawnWorkspace: run.get(Agents).workspace(agentId) }),
     model,
     ...(item.model && { modelAsked: true }),
   };
-  const own = run.as({ subject, values: [given(Turn, turn)] });
-  const write = writer(item, own, transcript);
-  write.emit('agent_start', { itemId, agentId, model: `${model.provider}/${model.id}` });
-  await write.input(written);
+  const time = openWorkTime();
+  const limit = limitTime(agentId, run, time);
+  const own = run.as({ subject, signal: limit.signal, values: [given(Turn, turn), given(WorkTime, time)] });
+  const write = writer(item, own, transcript, log);
   const joined = joinedBy({ claim, run, log, write: (one) => write.user(one, itemId) });
-  await joined('start');
-  const runtime = (await own.call(SelectRuntime, subject)) as TurnRuntime | undefined;
-  if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
-  const { text: system } = await own.get(Prompt).build(own, 'full');
-  const history = sessions.shown(await transcript.history());
-  const input: TurnInput = { turn, system, history, append: write.append, emit: write.emit, steered: () => joined('round') };
-  const outcome = await stoppable(own, log, () => runtime.turn(input, own));
+  const work = async () => {
+    write.emit('agent_start', { itemId, agentId, model: `${model.provider}/${model.id}` });
+    await write.input(written);
+    await joined('start');
+    const runtime = (await own.call(SelectRuntime, subject)) as TurnRuntime | undefined;
+    if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
+    const { text: system } = await own.get(Prompt).build(own, 'full');
+    const history = sessions.shown(await transcript.history());
+    const input: TurnInput = { turn, system, history, append: write.append, emit: write.emit, steered: () => joined('round') };
+    return runtime.turn(input, own);
+  };
+  const outcome = limit.applied(await stoppable(own, log, work).finally(() => limit.lift()));
+  write.close();
   return told(outcome, messagesSince(transcript.entries, itemId), item);
-}
-
-/** Everything a turn writes goes through here: first the file, then the event. */
-function writer(item: InboxItem, run: Run, transcript: Transcript) {
-  const { itemId, sessionKey } = item;
-  const events = run.find(Events);
-  const emit: TurnInput['emit'] = (type, data) => events?.publish({ type, sessionKey, runId: run.id, data });
-  const join = async (message: Message, facts: Parameters<Transcript['append']>[1]) => {
-    const entry = await transcript.append(message, { runId: run.id, ...facts });
-    emit('message_end', { messageId: entry.id, message, ...(entry.itemId && { itemId: entry.itemId }) });
-    return message;
-  };
-  const user = ({ itemId: id, content, provenance, enqueuedAt }: InboxItem, joins?: string) =>
-    join({ role: 'user', content, timestamp: enqueuedAt }, { itemId: id, provenance, ...(joins && { joins }) });
-  return {
-    emit,
-    append: async (message: Message, id?: string) => void (await join(message, id ? { id } : {})),
-    /** Calls that an earlier turn left open are closed before the new message. */
-    async user(one: InboxItem, joins?: string) {
-      await transcript.history();
-      return user(one, joins);
-    },
-    /** What the user sent, with the history it brings; after a crash the first ones may be `written` already. */
-    async input(written: number) {
-      const { history = [] } = item;
-      if (written > history.length) return;
-      await transcript.history(); // calls that an earlier turn left open are closed before the new message
-      for (const message of history.slice(written)) await transcript.append(message, { itemId });
-      await user(item);
-    },
-  };
 }
 
 const titleOf = (content: string | readonly Content[]): string => {

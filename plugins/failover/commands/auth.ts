@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { KernelError, nearest } from '../../../kernel/index.ts';
 import type { AuthLine } from '../../auth-profiles/contract.ts';
 import { bold, type CommandHost, dim, exitCodes, oneLine, type RunCommand } from '../../cli/contract.ts';
-import { secondsOf } from '../exhausted.ts';
+import { secondsOf } from '../seconds.ts';
 import { readSecret } from './secret.ts';
 
 const options = { json: { type: 'boolean' }, profile: { type: 'string' }, mode: { type: 'string' }, env: { type: 'string' } } as const;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { bold, dim, exitCodes, oneLine, type RunCommand } from '../../cli/contract.ts';
 import type { ProbeLine } from '../contract.ts';
-import { secondsOf } from '../exhausted.ts';
+import { secondsOf } from '../seconds.ts';
 
 /** `instar models doctor`: a short real request with each profile of each model of the chain. */
 export const run: RunCommand = async (argv, host) => {

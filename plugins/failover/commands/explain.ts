@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Standing } from '../../auth-profiles/contract.ts';
 import { bold, columns, dim, oneLine, type RunCommand } from '../../cli/contract.ts';
 import type { Plan } from '../contract.ts';
-import { secondsOf } from '../exhausted.ts';
+import { secondsOf } from '../seconds.ts';
 
 const options = { json: { type: 'boolean' }, agent: { type: 'string' }, session: { type: 'string' }, model: { type: 'string' } } as const;
 

@@ -240,6 +240,9 @@ export function createChatLog(changed) {
     tool_execution_update: ({ callId, partial }) => setTool(callId, { partial }),
     tool_execution_end: ({ callId, result, ms }) => setTool(callId, { state: result.isError ? 'error' : 'ok', result, ms }),
     model_switched: noteSwitch,
+    model_waiting: ({ model, reason, ms }) =>
+      note(`${model} rests (${reason.replaceAll('_', ' ')}); asked again in ${Math.max(1, Math.ceil(ms / 1000))} s`),
+    turn_waiting: ({ message }) => note(message),
     reply_restarted: restartReply,
     auto_compaction_start: () => note('The conversation is getting long: making room…'),
     auto_compaction_end: noteCompaction,

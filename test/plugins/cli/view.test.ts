@@ -110,6 +110,15 @@ function asking() {
   return { asked, view, input, answered };
 }
 
+test('a wait is a line: for a model that rests, and for what passes by itself', () => {
+  const text = shown((view) => {
+    view.model_waiting?.({ model: 'a/1', profile: 'k', reason: 'rate_limit', ms: 2400 });
+    view.turn_waiting?.({ message: 'the disk is full' });
+    delta(view, 'Hi');
+  });
+  expect(text).toMatch(/^a\/1 rests \(rate limit\); asked again in 3 s\nthe disk is full\nHi/);
+});
+
 test('SPEC 7.8: a change of the model, and the way back, are a line each', () => {
   const text = shown((view) => {
     view.model_switched?.({ from: 'a/1', to: 'b/1', isBack: false, reason: 'rate_limit' });

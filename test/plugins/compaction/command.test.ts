@@ -48,7 +48,7 @@ test('a failed summary is said, and nothing is changed', async () => {
 test('sessions.compact is a method of the gateway, with faults that name the field', async () => {
   await using s = await scene((request) => (isSummary(request) ? 'SUM' : 'fine'));
   await s.past(10, 1_000);
-  const client: Client = { id: '1', kind: 'test', signal: new AbortController().signal, send() {} };
+  const client: Client = { id: '1', kind: 'test', sender: 'owner', signal: new AbortController().signal, send() {} };
   const call = (params: object) =>
     s.t.kernel.run(async (run) => (await run.call(Methods, {}))['sessions.compact']?.({ ...params }, client, run));
   await expect(call({})).rejects.toMatchObject({ code: 'COMPACTION_PARAMS', message: '"sessionKey" is missing' });

@@ -174,7 +174,7 @@ test('SPEC 7.8: a model that was asked for by name is not replaced; its keys sti
 
 test('SPEC 7.4: an agent’s own empty chain replaces that of the defaults', async () => {
   await using p = await place();
-  fail(p.mock, { 'a/1': 'overloaded' });
+  fail(p.mock, { 'a/1': 'rate_limit' });
   expect((await ask(p.t, { agentId: 'alone' })).failure?.code).toBe('FAILOVER_EXHAUSTED');
   expect(p.seen()).toEqual(['a/1 key-1', 'a/1 key-2']);
 });

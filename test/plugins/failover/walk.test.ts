@@ -22,14 +22,20 @@ interface World {
   /** Profiles by provider; `p*`: it rests, and is ready after so many as there are stars. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
   readonly ending: (ref: string, profile: string, nth: number) => Ending;
+  readonly patienceMs?: number;
+  /** What a server that fails says of coming again. */
+  readonly retryAfterMs?: (ref: string, profile: string) => number | undefined;
+  /** The user's stop comes while it is waited. */
+  readonly stopsWait?: boolean;
 }
 
 /** Runs an ask in a world of which only the walk is real; profiles rest as the real ones do. */
-async function ask({ chain, profiles, ending }: World) {
+async function ask({ chain, profiles, ending, patienceMs = 0, retryAfterMs = () => undefined, stopsWait = false }: World) {
   const asked: string[] = [];
   const abort = new AbortController();
   const resting = new Map<string, FailureReason>();
   let pauses = 0;
+  const waits: string[] = [];
   const standingsOf = (model: Model): readonly Standing[] => {
     const all = (profiles[model.provider] ?? ['only']).map((name): Standing => {
       const id = name.replace(/\*+$/, '');
@@ -59,12 +65,14 @@ async function ask({ chain, profiles, ending }: World) {
       };
     const [name = '', shown] = end.split('+');
     const reason = name.replace('!', '') as FailureReason;
+    const retry = retryAfterMs(ref, standing.profile.id);
+    const after = retry !== undefined && { retryAfterMs: retry };
     const failure: ModelFailure =
       name === 'stop'
         ? { code: 'MODEL_ABORTED', message: 'stopped' }
         : name === 'refused'
           ? { code: 'BUDGET_EXCEEDED', message: 'too dear' }
-          : { code: 'MODEL_HTTP', message: `${ref} said ${name}`, reason, ...(name.endsWith('!') && { perModel: true }) }; // prettier-ignore
+          : { code: 'MODEL_HTTP', message: `${ref} said ${name}`, reason, ...(name.endsWith('!') && { perModel: true }), ...after }; // prettier-ignore
     const content = shown ? [{ type: 'text', text: 'half' } as const] : [];
     const reply: ModelReply = { message: attemptOf(model, { content, usage: usage(asked.length) }, failure).message, failure };
     return { reply, isShown: shown !== undefined };
@@ -76,12 +84,17 @@ async function ask({ chain, profiles, ending }: World) {
     attempt,
     now: () => 0,
     pause: async () => void pauses++,
+    patienceMs,
+    async wait({ ref, standing }, ms) {
+      waits.push(`${ref} ${standing.profile.id} ${ms}`);
+      if (stopsWait) abort.abort();
+    },
     async ended({ model, standing }, failure) {
       const rests = failure?.reason && !['format', 'context_overflow', 'unknown'].includes(failure.reason);
       if (rests) resting.set(failure.perModel ? `${standing.profile.id} ${model.id}` : standing.profile.id, failure.reason);
     },
   });
-  return { reply, asked, pauses, failure: reply.failure as FailoverError | undefined };
+  return { reply, asked, pauses, waits, failure: reply.failure as FailoverError | undefined };
 }
 
 const two = { a: ['p1', 'p2'], b: ['q'] };
@@ -256,14 +269,20 @@ test('SPEC 7.8: an ask ends after few attempts, whatever happens; a stop, an ans
       .filter(([first]) => first !== '?/x'),
     a: fc.uniqueArray(fc.constantFrom('p1', 'p2*', 'p3**'), { minLength: 1, maxLength: 3 }),
     b: fc.uniqueArray(fc.constantFrom('q1', 'q2***'), { minLength: 1, maxLength: 2 }),
-    ends: fc.array(fc.constantFrom(...endings), { minLength: 30, maxLength: 30 }),
+    ends: fc.array(fc.constantFrom(...endings), { minLength: 40, maxLength: 40 }),
+    patienceMs: fc.constantFrom(0, 2000),
+    retry: fc.constantFrom(undefined, 500, 5000),
   });
   await fc.assert(
-    fc.asyncProperty(worlds, async ({ chain, a, b, ends }) => {
-      const { asked, reply, pauses } = await ask({ chain, profiles: { a, b }, ending: (_ref, _profile, nth) => ends[nth - 1] ?? 'ok' });
+    fc.asyncProperty(worlds, async ({ chain, a, b, ends, patienceMs, retry }) => {
+      const ending = (_ref: string, _profile: string, nth: number) => ends[nth - 1] ?? 'ok';
+      const { asked, reply, pauses, waits } = await ask({ chain, profiles: { a, b }, ending, patienceMs, retryAfterMs: () => retry });
       const last = ends[asked.length - 1]!;
       expect(asked.length).toBeGreaterThan(0); // never all at rest and nothing asked
-      expect(asked.length - pauses).toBe(new Set(asked).size); // each once, but for those asked again
+      expect(waits.length).toBeLessThanOrEqual(patienceMs ? 1 : 0);
+      const again = asked.length - pauses - new Set(asked).size; // each once, but for those asked again, and one after a wait
+      expect(again).toBeGreaterThanOrEqual(0);
+      expect(again).toBeLessThanOrEqual(waits.length);
       expect(pauses).toBeLessThanOrEqual(new Set(asked).size);
       const final = ['ok', 'stop', 'refused', 'format', 'context_overflow!', 'timeout!+text'];
       for (const end of ends.slice(0, asked.length - 1)) expect(final).not.toContain(end);
@@ -273,4 +292,106 @@ test('SPEC 7.8: an ask ends after few attempts, whatever happens; a stop, an ans
     }),
     { numRuns: 400 },
   );
+});
+
+const patienceMs = 15_000;
+/** The first so many attempts fail so. */
+const first = (n: number, end: Ending) => (_ref: string, _profile: string, nth: number) => (nth <= n ? end : 'ok');
+
+test.each<[string, World, readonly string[], readonly string[], string]>([
+  [
+    'a short Retry-After of the only one is waited out, and it is asked again',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: first(1, 'rate_limit!'), patienceMs, retryAfterMs: () => 3000 },
+    ['a/1 p', 'a/1 p probe'],
+    ['a/1 p 3000'],
+    'ok',
+  ],
+  [
+    'of all that said when to come again, the soonest',
+    {
+      chain: ['a/1', 'b/1'],
+      profiles: two,
+      ending: first(3, 'overloaded'),
+      patienceMs,
+      retryAfterMs: (_, profile) => (profile === 'p2' ? 2000 : 9000),
+    },
+    ['a/1 p1', 'a/1 p2', 'b/1 q', 'a/1 p2 probe'],
+    ['a/1 p2 2000'],
+    'ok',
+  ],
+  [
+    'once only: where it fails again the user is told of each attempt',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('rate_limit!'), patienceMs, retryAfterMs: () => 3000 },
+    ['a/1 p', 'a/1 p probe'],
+    ['a/1 p 3000'],
+    'FAILOVER_EXHAUSTED',
+  ],
+  [
+    'U140: an only model that is overloaded and does not say for how long is asked once more, after a moment',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: first(1, 'overloaded'), patienceMs },
+    ['a/1 p', 'a/1 p probe'],
+    ['a/1 p 2000'],
+    'ok',
+  ],
+  [
+    'U140: and no more than once',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('overloaded'), patienceMs },
+    ['a/1 p', 'a/1 p probe'],
+    ['a/1 p 2000'],
+    'FAILOVER_EXHAUSTED',
+  ],
+  [
+    'a long Retry-After is not waited out',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('rate_limit!'), patienceMs, retryAfterMs: () => 15_001 },
+    ['a/1 p'],
+    [],
+    'MODEL_HTTP',
+  ],
+  [
+    'with no patience nothing is',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('rate_limit!'), patienceMs: 0, retryAfterMs: () => 1 },
+    ['a/1 p'],
+    [],
+    'MODEL_HTTP',
+  ],
+  [
+    'another model goes before any wait (U144)',
+    { chain: ['a/1', 'b/1'], profiles: { a: ['p'], b: ['q'] }, ending: only('a/1', 'rate_limit!'), patienceMs, retryAfterMs: () => 1 },
+    ['a/1 p', 'b/1 q'],
+    [],
+    'ok',
+  ],
+  [
+    'U137: where all rests from before and one is ready soon, its rest is waited out instead of asking it too early',
+    { chain: ['a/1', 'b/1'], profiles: { a: ['p**'], b: ['q***'] }, ending: always('ok'), patienceMs },
+    ['a/1 p probe'],
+    ['a/1 p 2000'],
+    'ok',
+  ],
+  [
+    'SPEC 7.8: where all rests for longer the soonest is asked at once',
+    { chain: ['a/1', 'b/1'], profiles: { a: ['p**'], b: ['q***'] }, ending: always('ok'), patienceMs: 1000 },
+    ['a/1 p probe'],
+    [],
+    'ok',
+  ],
+  [
+    'what failed for another reason is not waited for',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('auth'), patienceMs, retryAfterMs: () => 1000 },
+    ['a/1 p'],
+    [],
+    'MODEL_HTTP',
+  ],
+  [
+    'a stop ends the wait, and nothing is asked any more',
+    { chain: ['a/1'], profiles: { a: ['p'] }, ending: always('rate_limit!'), patienceMs, retryAfterMs: () => 3000, stopsWait: true },
+    ['a/1 p'],
+    ['a/1 p 3000'],
+    'MODEL_ABORTED',
+  ],
+])('waiting: %s', async (_, world, asked, waits, end) => {
+  const { reply, ...seen } = await ask(world);
+  expect([seen.asked, seen.waits]).toEqual([asked, waits]);
+  expect(reply.failure?.code ?? 'ok').toBe(end);
+  expect(reply.waitedMs).toBe(waits.length ? Number(waits[0]?.split(' ').at(-1)) : undefined);
 });

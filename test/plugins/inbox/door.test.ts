@@ -24,7 +24,7 @@ test.each<[Arrival['content'], unknown]>([
   ['stop', undefined],
   ['/stop it', undefined],
   ['please /stop', undefined],
-  ['/queue steer cap:2', undefined],
+  ['/queue steer cap:2', { name: 'queue', mode: undefined, unknown: 'steer cap:2' }],
   ['/queuesteer', undefined],
   ['/newer', undefined],
   [

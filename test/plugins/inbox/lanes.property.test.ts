@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Claim, type InboxItem, queueModes } from '../../../plugins/inbox/contract.ts';
-import { openLanes } from '../../../plugins/inbox/lanes.ts';
+import { openLanes, type QueueBounds } from '../../../plugins/inbox/lanes.ts';
 
 const sessions = ['a', 'b', 'c', 'd'];
 /** By session, so that a lane has more than one. */
@@ -54,7 +54,7 @@ interface Turn {
 }
 
 /** Keeps the books from outside: what was handed in, where it is, and how each ended. */
-function world(cap: number, drop: 'new' | 'old') {
+function world(cap: number, drop: QueueBounds['drop']) {
   const all: InboxItem[] = [];
   const ends = new Map<string, string[]>();
   const taken: string[] = []; // in the order in which turns took them
@@ -168,7 +168,7 @@ test('SPEC 6.3: whatever comes, ends, stops and in which order: each message end
     fc.asyncProperty(
       fc.array(step, { maxLength: 60 }),
       fc.integer({ min: 1, max: 4 }),
-      fc.constantFrom('new' as const, 'old' as const),
+      fc.constantFrom('new' as const, 'old' as const, 'summarize' as const),
       async (steps, cap, drop) => {
         const w = world(cap, drop);
         for (const one of steps as readonly Step[]) {

@@ -5,6 +5,8 @@ import { openLanes, type QueueBounds } from '../../../plugins/inbox/lanes.ts';
 const item = (itemId: string, sessionKey = 's', subject: InboxItem['subject'] = {}) =>
   ({ itemId, sessionKey, subject, provenance: { kind: 'external_user' }, enqueuedAt: 0 }) as InboxItem;
 
+const usual = { cap: 20, drop: 'new', debounceMs: 0 } as const;
+
 /** Lanes whose turns end when told to. */
 function stage(left: readonly InboxItem[] = []) {
   const running = new Map<string, { readonly signal: AbortSignal; end(): void; fail(): void }>();
@@ -16,7 +18,7 @@ function stage(left: readonly InboxItem[] = []) {
       running.set(one.itemId, { signal, end, fail: () => fail(new Error('broke')) });
     });
   const opened = openLanes({ take, report: (error) => errors.push(error), limits: { main: 4, subagent: 8, cron: 2 }, left });
-  const lanes = { ...opened, enqueue: (one: InboxItem) => opened.enqueue(one, { cap: 20, drop: 'new', debounceMs: 0 }) };
+  const lanes = { ...opened, enqueue: (one: InboxItem) => opened.enqueue(one, usual) };
   return { lanes, running, begun, errors, settle: () => new Promise(setImmediate) };
 }
 
@@ -61,8 +63,8 @@ test('once retired nothing new begins; resumed, what waited does', async () => {
 
 test('what the last process left goes first, once', () => {
   const { lanes, begun } = stage([item('old')]);
-  lanes.begin();
-  lanes.begin();
+  lanes.begin(() => false, usual);
+  lanes.begin(() => false, usual);
   expect(begun).toEqual(['old']);
 });
 
@@ -153,6 +155,50 @@ test('over the cap the new message is handed back, or the oldest', async () => {
   expect(['1', '2', '3', '4'].map((id) => old.say(id)?.itemId)).toEqual([undefined, undefined, undefined, '2']);
   await old.end('1');
   expect(old.begun).toEqual(['1', '3']);
+});
+
+test('U131: with summarize the oldest over the cap are shortened and answered with the one that follows; past that they are refused', async () => {
+  const { say, end, turns, begun, ids } = lanesOf({ main: 1 }, { cap: 2, drop: 'summarize' });
+  expect(['1', '2', '3', '4', '5'].map((id) => say(id)?.itemId)).toEqual(Array.from({ length: 5 }, () => undefined));
+  expect(['6', '7'].map((id) => say(id)?.itemId)).toEqual(['2', '3']);
+  await end('1');
+  const turn = turns.get('4');
+  expect(ids(turn?.claim.join('start'))).toEqual(['5', '6']);
+  expect(turn?.claim.items.map(({ isShortened }) => isShortened)).toEqual([true, true, undefined]);
+  await end('4');
+  expect(begun).toEqual(['1', '4', '7']);
+});
+
+test('a message that none may answer for is refused as with "old"; what follows a shortened one and may not join it waits', async () => {
+  const full = lanesOf({ main: 1 }, { cap: 2, drop: 'summarize' });
+  for (const [id, route] of [
+    ['1', 'x'],
+    ['2', 'y'],
+    ['3', 'x'],
+    ['4', 'x'],
+  ] as const)
+    full.say(id, 's', { route });
+  expect(full.say('5', 's', { route: 'x' })?.itemId).toBeUndefined(); // 3 and 4 are for the same place
+  await full.end('1');
+  expect(full.ids(full.turns.get('2')?.claim.join('start'))).toEqual([]);
+  const alone = lanesOf({ main: 1 }, { cap: 1, drop: 'summarize' });
+  for (const [id, route] of [
+    ['1', 'x'],
+    ['2', 'y'],
+  ] as const)
+    alone.say(id, 's', { route });
+  expect(alone.say('3', 's', { route: 'z' })?.itemId).toBe('2');
+});
+
+test('after a restart the oldest are shortened again, but for the first, which may have begun', async () => {
+  const left = ['1', '2', '3', '4'].map((id) => ({ ...item(id), agentId: 'm', route: 'x' }));
+  const turns: string[] = [];
+  const take = async (_: InboxItem, _signal: AbortSignal, claim: Claim) => {
+    claim.join('start');
+    turns.push(claim.items.map(({ itemId, isShortened }) => (isShortened ? `${itemId} shortened` : itemId)).join(', '));
+  };
+  openLanes({ take, report: () => {}, limits: { main: 1 }, left }).begin(() => false, { cap: 2, drop: 'summarize' });
+  await expect.poll(() => turns, { interval: 2 }).toEqual(['1', '2 shortened, 3 shortened, 4']);
 });
 
 test('what is collected joins the turn that begins; what steers joins between rounds; the rest keeps its turn', async () => {

@@ -126,7 +126,7 @@ test('a sent answer whose row cannot be written for now is not sent again', asyn
     return delivered;
   });
   const sending = now.deliver(delivery);
-  await expect.poll(() => now.t.records.filter(({ message }) => message.includes('trying again')).length, { interval: 5 }).toBe(1);
+  await expect.poll(() => now.t.records.filter(({ message }) => message.includes('tried again')).length, { interval: 5 }).toBe(1);
   other.exec('COMMIT');
   expect(await sending).toEqual(delivered);
   expect(await now.rows()).toMatchObject([{ state: 'delivered' }]);

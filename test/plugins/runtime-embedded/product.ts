@@ -25,10 +25,14 @@ export interface Options {
   readonly loop?: Readonly<Record<string, unknown>>;
   readonly adapter?: ModelAdapter['complete'];
   readonly plugins?: readonly ReturnType<typeof definePlugin>[];
+  /** Bundled plugins that are off beside the doors. */
+  readonly off?: readonly string[];
+  /** More of the config; fields of `agents.defaults` are added to those here. */
+  readonly config?: { readonly agents?: { readonly defaults?: object; readonly list?: readonly object[] }; readonly failover?: object };
 }
 
 /** The product without its doors, with a model that says what it is told to, tools of the test, and all that is told of turns. */
-export async function product(script: Script, { tools = [], loop = {}, adapter, plugins = [] }: Options = {}) {
+export async function product(script: Script, { tools = [], loop = {}, adapter, plugins = [], off = [], config: more = {} }: Options = {}) {
   const channel = fakeChannel();
   const model = fakeModel(script);
   const events: LiveEvent[] = [];
@@ -52,10 +56,14 @@ export async function product(script: Script, { tools = [], loop = {}, adapter, 
     },
   });
   const config = {
-    agents: { defaults: { model: adapter ? 'own/own' : 'fake/fake' } },
+    ...more,
+    agents: { ...more.agents, defaults: { model: adapter ? 'own/own' : 'fake/fake', ...more.agents?.defaults } },
     plugins: { entries: { 'runtime-embedded': { config: loop } } },
   };
-  const t = await testKernel({ plugins: [...(await bundledPlugins(doors)), channel, model, own, allowAll, ...plugins], config });
+  const t = await testKernel({
+    plugins: [...(await bundledPlugins([...doors, ...off])), channel, model, own, allowAll, ...plugins],
+    config,
+  });
   await t.kernel.run((run) => run.get(Events).watch({}, (event) => void events.push(event)));
   return {
     t,

@@ -4,12 +4,14 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { definePlugin, type Log, RegisterTools, type Run, text, type ToolResult } from '../../../kernel/index.ts';
+import { definePlugin, given, type Log, RegisterTools, type Run, text, type ToolResult } from '../../../kernel/index.ts';
 import { Models } from '../../../plugins/models/contract.ts';
 import models from '../../../plugins/models/index.ts';
 import modelsOpenai from '../../../plugins/models-openai/index.ts';
 import modelsPi from '../../../plugins/models-pi/index.ts';
 import { embedded } from '../../../plugins/runtime-embedded/loop.ts';
+import { openWorkTime } from '../../../plugins/turns/work-time.ts';
+import { WorkTime } from '../../../plugins/turns/contract.ts';
 import { settingsOf } from '../../../plugins/runtime-embedded/settings.ts';
 import type { Message } from '../../../plugins/sessions/contract.ts';
 import { limitHistoryTurns } from '../../../plugins/sessions/history-limit.ts';
@@ -174,7 +176,7 @@ async function takeTurn({ maker, replies, says, picture: withPicture, stopAt, li
     const input = { turn: facts, system: 'You are a test.', history, append, emit, steered: async () => [] };
     return embedded({ ...settingsOf({}), graceMs: 500 }, log)(input, run);
   };
-  await kernel.kernel.run(turn, { signal: stop.signal });
+  await kernel.kernel.run(turn, { signal: stop.signal, values: [given(WorkTime, openWorkTime())] });
 }
 
 test('SPEC 6.4: through cuts, stops, crashes, limits, quirks and changes of model every request is one that its provider takes', async () => {

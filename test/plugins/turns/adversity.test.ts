@@ -82,7 +82,7 @@ test('a turn that ends on a full disk is answered once there is room, before the
   await p.sql('CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN INSERT INTO filler VALUES (zeroblob(100000)); END');
   await p.sql('PRAGMA max_page_count = 1');
   go();
-  await expect.poll(() => p.t.records.some(({ message }) => message.includes('trying again')), { interval: 5 }).toBe(true);
+  await expect.poll(() => p.t.records.some(({ message }) => message.includes('tried again')), { interval: 5 }).toBe(true);
   expect(await p.sql('SELECT state FROM inbox')).toMatchObject([{ state: 'open' }, { state: 'open' }]);
   await p.sql('PRAGMA max_page_count = 1000000');
   expect([(await first).text, (await second).text]).toEqual(['reply 0', 'reply 1']);

@@ -227,3 +227,28 @@ test('/queue sets how the messages of a session wait, also after a reload, and t
   expect(p.asked()).toEqual(['begin', 'begin | one']);
   expect(await say('/queue default')).toContain('collect');
 });
+
+test('U131: drop "summarize": what is over the cap is answered with the next turn, which reads how each begins', async () => {
+  await using p = await product(toolFirst, { cap: 2, drop: 'summarize' });
+  const long = `deploy the site, then ${'x'.repeat(500)}`;
+  const ids = await during(p, undefined, [long, 'a short one', 'three', 'four']);
+  p.tool.go.resolve();
+  await p.quiet();
+  const last = p.asked().at(-2) ?? '';
+  expect(last).toMatch(
+    /^begin \| \[one of many messages that came at once, shortened\] deploy the site, then x+… \| a short one \| three$/,
+  );
+  expect(last.length).toBeLessThan(400);
+  expect(p.sent.map(({ itemId }) => itemId)).toEqual([ids[0], ids[3], ids[4]]);
+  const answers = await Promise.all(ids.slice(1, 4).map(p.textOf));
+  expect(new Set(answers).size).toBe(1);
+  expect(answers[0]).toMatch(/^heard begin, .*a short one, three$/);
+});
+
+test('another debounce counts for a channel that has one', async () => {
+  await using p = await product(toolFirst, { mode: 'collect', debounceMs: 60_000, debounceMsByChannel: { test: 0 } });
+  await during(p, undefined, ['one', 'two']);
+  p.tool.go.resolve();
+  await p.quiet();
+  expect(p.asked().at(-1)).toBe('begin | one | two');
+});
