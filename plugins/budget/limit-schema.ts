@@ -5,6 +5,7 @@ export const limit = <const D extends string>(description: D) =>
     type: 'object',
     additionalProperties: false,
     description,
+    'x-safety': true,
     properties: {
       tokens: { type: 'integer', minimum: 1, description: 'Tokens sent and answered, cached ones too' },
       usd: { type: 'number', exclusiveMinimum: 0, description: 'US dollars' },

@@ -1,6 +1,6 @@
 import { Host, type Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
-import { type Client, type Method, refusal } from '../gateway/contract.ts';
+import { type Client, type Method, refusal, requireOwner } from '../gateway/contract.ts';
 import { sessionKey as keyIn } from '../sessions/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import type { Means } from './admission.ts';
@@ -71,13 +71,10 @@ function strictest(limits: readonly Limit[], unit: 'tokens' | 'usd', run: Run): 
   return { limit, place: place === path ? path : `${path} (${place})` };
 }
 
-/** Clients behind which a person sits. */
-const people = new Set(['page', 'terminal']);
-
-async function reset(params: Params, { kind }: Client, run: Run, { config, ledger, calendar, now }: Means) {
+async function reset(params: Params, client: Client, run: Run, { config, ledger, calendar, now }: Means) {
   // A turn that could do this would set its own limits.
-  if (!people.has(kind) || run.find(Turn))
-    throw refusal(403, 'BUDGET_OWNER', 'only the owner may count anew; use the page or "instar budget reset" in a terminal');
+  if (run.find(Turn)) throw refusal(403, 'BUDGET_OWNER', 'a turn cannot count anew; use the page or "instar budget reset" in a terminal');
+  requireOwner(client, 'BUDGET_OWNER', 'to count anew');
   const day = calendar(zoneOf(run, config)).dayOf(now());
   const { agentId, session } = addressOf(params, run);
   const facts = { day, agent: agentId ?? '', session: session ?? '', root: '', model: '' };

@@ -60,13 +60,14 @@ export function openClients(invoke: Invoke): Clients {
     if (only !== undefined && tokenId !== only) socket.close(closeCodes.tokenReplaced, 'the token was replaced');
   };
 
-  const join = (socket: WebSocket, { kind, tokenId, hello }: Admission) => {
+  const join = (socket: WebSocket, wire: Duplex, { kind, sender: who, tokenId, hello }: Admission) => {
     const connection: Connection = { socket, tokenId, answers: true };
     const gone = new AbortController();
-    const send = sender(socket);
+    const send = sender(socket, wire);
     const client: Client = {
       id: randomBytes(6).toString('hex'),
       kind,
+      sender: who,
       signal: gone.signal,
       send: (event, data) => send({ event, data }),
     };
@@ -88,7 +89,7 @@ export function openClients(invoke: Invoke): Clients {
   return {
     async accept(request, socket, head, admission) {
       server ??= import('ws').then((ws) => new ws.WebSocketServer(options));
-      (await server).handleUpgrade(request, socket, head, (accepted) => join(accepted, admission));
+      (await server).handleUpgrade(request, socket, head, (accepted) => join(accepted, socket, admission));
     },
     keepOnly(tokenId) {
       only = tokenId;
@@ -112,13 +113,30 @@ const options = {
 
 type Send = (frame: unknown) => void | Promise<void>;
 
-function sender(socket: WebSocket): Send {
+function sender(socket: WebSocket, wire: Duplex): Send {
+  const together = packing(wire);
   return (frame) => {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');
     const text = JSON.stringify(frame);
+    together();
     if (socket.bufferedAmount <= limits.behind) return socket.send(text);
     return new Promise((resolve) => socket.send(text, () => resolve()));
+  };
+}
+
+/** Frames of one turn of the event loop leave together: with a system call for each, a busy gateway spent a fifth of its time in them. */
+function packing(wire: Duplex) {
+  let isHeld = false;
+  const letGo = () => {
+    isHeld = false;
+    wire.uncork();
+  };
+  return () => {
+    if (isHeld) return;
+    isHeld = true;
+    wire.cork();
+    setImmediate(letGo);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { KernelError, service, waterfall, type Run } from '../../kernel/index.ts';
+import { KernelError, service, type Subject, waterfall, type Run } from '../../kernel/index.ts';
 
 /** One request, after the token was checked (unless the route is public) and within the body limit. */
 export interface Exchange {
@@ -46,6 +46,8 @@ export interface Client {
   readonly id: string;
   /** What it calls itself; for show only. */
   readonly kind: string;
+  /** What its credential proved: whoever shows the gateway's token is the owner. What it may do follows from this alone. */
+  readonly sender: Subject['sender'];
   /** Aborts when the socket closes. */
   readonly signal: AbortSignal;
   /** Returns a promise where the client reads too slowly: it settles when there is room again. */
@@ -64,6 +66,11 @@ export interface Refusal {
 /** Throw it from a route or a method for what the client did wrong: it goes out as it is and counts as no error of ours. */
 export function refusal(status: number, code: string, message: string, headers?: Refusal['headers']): KernelError & Refusal {
   return Object.assign(new KernelError(code, message), { status, ...(headers && { headers }) });
+}
+
+/** For methods of the owner alone, such as answers to approvals. Throws a refusal with `code`. */
+export function requireOwner({ sender }: Pick<Client, 'sender'>, code: string, what: string): void {
+  if (sender !== 'owner') throw refusal(403, code, `${what} is for the owner alone: for clients that show the gateway's token`);
 }
 
 /** A method of the WebSocket protocol: `{id, method, params}` in, `{id, ok, result | error}` out. */

@@ -13,6 +13,7 @@ import { offeredToken, type Token } from './token.ts';
 /** Who was let in as a WebSocket client. */
 export interface Admission {
   readonly kind: string;
+  readonly sender: Client['sender'];
   readonly tokenId: string;
   readonly hello: unknown;
 }
@@ -83,7 +84,7 @@ export function openDoor(rules: DoorRules): Door {
       if (url.pathname !== '/ws' && url.pathname !== '/') throw refusal(404, 'GATEWAY_NO_ROUTE', 'the WebSocket is at /ws');
       authenticate(request, rules);
       const kind = /^[\w-]{1,32}$/.exec(url.searchParams.get('client') ?? '')?.[0] ?? 'other';
-      return { kind, tokenId: rules.token.id, hello: { version: run.get(Host).version, generation: run.generation } };
+      return { kind, sender: 'owner', tokenId: rules.token.id, hello: { version: run.get(Host).version, generation: run.generation } };
     },
 
     async invoke(name, params, client, run) {

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isCoded, KernelError, type Leasable, type Log, messageOf } from '../../kernel/index.ts';
+import { untrustedLine } from '../prompt/contract.ts';
 import { backoffMs } from './backoff.ts';
 import { type CallOptions, listTools, type RawResult, type RawTool, sendCall } from './protocol.ts';
 
@@ -45,6 +46,8 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
   let [link, timer, failures, isOn] = [undefined as Link | undefined, undefined as NodeJS.Timeout | undefined, 0, false];
   let connecting: Promise<void> | undefined;
 
+  /** For a model that reads an error. */
+  const theirs = (words: string) => untrustedLine(`MCP server ${name}`, words, 300);
   const change = (next: Partial<typeof status>) => Object.assign(status, next, { version: status.version + 1 });
 
   function begin() {
@@ -138,14 +141,14 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
 
   async function call(tool: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<RawResult> {
     const used = link;
-    if (!used) throw new KernelError('MCP_CALL', `MCP server "${name}" is ${status.state}: ${status.why}`);
+    if (!used) throw new KernelError('MCP_CALL', `MCP server "${name}" is ${status.state}: ${theirs(status.why ?? '')}`);
     try {
       return await sendCall(used.client, tool, args, options);
     } catch (cause) {
       options.signal.throwIfAborted();
       const isAnswer = isAnswerOf(cause) && link === used;
       if (!isAnswer) void doubt(used, cause);
-      throw new KernelError('MCP_CALL', `${oneLineOf(cause)}${isAnswer ? '' : '; whether it took effect is not known'}`, { cause });
+      throw new KernelError('MCP_CALL', `${theirs(oneLineOf(cause))}${isAnswer ? '' : '; whether it took effect is not known'}`, { cause });
     }
   }
 

@@ -1,17 +1,20 @@
 import type { Content, ToolResult } from '../../kernel/index.ts';
+import { untrustedContent } from '../prompt/contract.ts';
 import type { RawResult } from './protocol.ts';
 
 const caps = { chars: 50_000, images: 4, imageBytes: 5_000_000 };
 
-/** What a server answered, as a tool's result: capped with visible marks; what a model cannot take is named. */
-export function resultOf({ content, structuredContent, isError }: RawResult, takesImages: boolean): ToolResult {
+/** What a server answered, as a tool's result: between marks, capped visibly; what a model cannot take is named. */
+export function resultOf(server: string, { content, structuredContent, isError }: RawResult, takesImages: boolean): ToolResult {
   const parts = content.length === 0 && structuredContent ? [{ type: 'text', text: JSON.stringify(structuredContent) } as const] : content;
   const limits = { chars: caps.chars, images: takesImages ? caps.images : 0 };
   const shown = parts.flatMap((part) => contentOf(part, limits, takesImages));
-  const said = limits.chars < 0 ? [...shown, note(`[cut: ${-limits.chars} more characters; ask for less at once]`)] : shown;
+  const marked = untrustedContent(`MCP server ${server}`, shown);
+  const said = limits.chars < 0 ? [...marked, note(`[cut: ${-limits.chars} more characters; ask for less at once]`)] : marked;
   return {
     content: said.length > 0 ? said : [note('[no content]')],
-    ...(structuredContent && JSON.stringify(structuredContent).length <= caps.chars && { details: structuredContent }),
+    // Below a key of its own: what a result's details say (sent, mediaUrls) is believed, and a server is not.
+    ...(structuredContent && JSON.stringify(structuredContent).length <= caps.chars && { details: { structuredContent } }),
     ...(isError && { isError: true }),
   };
 }

@@ -1,9 +1,11 @@
 import { type JsonSchema, text, type Tool, type ToolCall } from '../../kernel/index.ts';
+import { untrustedLine } from '../prompt/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import type { Connection } from './connection.ts';
 import type { RawTool } from './protocol.ts';
 import { resultOf } from './result.ts';
 import { compiles } from './schema-check.ts';
+import { told } from './schema-words.ts';
 import type { ServerSettings } from './settings.ts';
 import { toolName } from './tool-name.ts';
 
@@ -63,9 +65,9 @@ function toolOf({ name: server, settings, connection }: Server, raw: RawTool, na
   const said = raw.description ?? raw.title ?? raw.annotations?.title ?? raw.name;
   return {
     name,
-    description: said.length > maxDescription ? `${said.slice(0, maxDescription)}…` : said,
+    description: untrustedLine(`MCP server ${server}`, said, maxDescription),
     section: `MCP: ${server}`,
-    parameters: schemaOf(raw.inputSchema),
+    parameters: told(schemaOf(raw.inputSchema)),
     async execute(args: Readonly<Record<string, unknown>>, call: ToolCall) {
       const { signal, run } = call;
       const answer = await connection.call(raw.name, args, {
@@ -74,7 +76,7 @@ function toolOf({ name: server, settings, connection }: Server, raw: RawTool, na
         onProgress: ({ progress, total, message }) =>
           call.update(text(`${message ?? 'working'} (${progress}${total === undefined ? '' : ` of ${total}`})`)),
       });
-      return resultOf(answer, run.find(Turn)?.model.input.includes('image') ?? false);
+      return resultOf(server, answer, run.find(Turn)?.model.input.includes('image') ?? false);
     },
   };
 }

@@ -6,6 +6,7 @@ import { failureOf, witnessed, type Witness } from './failure.ts';
 import { withThoughtSignatures } from './google.ts';
 import { mayThink } from './messages.ts';
 import { loadNormalizer, type Protocol } from './protocols.ts';
+import { searchesSeen, untied, withSearch } from './search.ts';
 
 const levels = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -24,7 +25,7 @@ export function piAdapter(protocol: Protocol, userAgent: string): ModelAdapter {
         for await (const event of stream) tell(event, on);
         const reply = await stream.result();
         const { stopReason, errorMessage = stopReason, rawStopReason } = reply;
-        const parts = { content: partsOf(reply, request.messages), usage: usageOf(reply) };
+        const parts = { content: untied(partsOf(reply, request.messages), witness), usage: usageOf(reply) };
         if (stopReason === 'stop' || stopReason === 'length' || stopReason === 'toolUse') {
           return attemptOf(request.model, { ...parts, stopReason });
         }
@@ -53,7 +54,7 @@ async function loadLibrary(protocol: Protocol) {
 
 /** No retries in here: a failed attempt is the caller's to repeat, on this model or another. */
 function optionsOf(request: ModelRequest, userAgent: string, witness: Witness): SimpleStreamOptions {
-  const { apiKey, signal, temperature, maxTokens, sessionId } = request;
+  const { apiKey, signal, temperature, maxTokens, sessionId, search } = request;
   const reasoning = levels.find((level) => level === request.thinking && mayThink(request.model, request.messages));
   return {
     // A server of one's own may want none; the SDKs insist on some.
@@ -62,6 +63,7 @@ function optionsOf(request: ModelRequest, userAgent: string, witness: Witness): 
     maxRetries: 0,
     fetch: witnessed(witness),
     ...(request.model.api === 'google-generative-ai' && { onPayload: withThoughtSignatures }),
+    ...(search && { onPayload: withSearch(request.model.api, search), onProviderStreamEvent: searchesSeen(witness) }),
     identity: { userAgent: { custom: userAgent }, attribution: null },
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),

@@ -1,7 +1,8 @@
 import type { AttemptFailure } from '../models/contract.ts';
+import type { Searched } from './search.ts';
 
 /** What the wire told of one request: pi-ai itself hands on no more than a text. */
-export interface Witness {
+export interface Witness extends Searched {
   status?: number;
   headers?: Readonly<Record<string, string>>;
   body?: string;

@@ -14,6 +14,7 @@ import {
   type UnsignedRequest,
 } from './contract.ts';
 import { AuthProfiles } from '../auth-profiles/contract.ts';
+import { searchOf } from '../policy/contract.ts';
 import type { SecretInput } from '../secrets/contract.ts';
 import { explain, type Advice } from './failure.ts';
 import { withKey } from './key.ts';
@@ -28,13 +29,22 @@ export interface Keys {
 /** One attempt, if it is admitted; whoever admitted it is told of its end. */
 export async function completeOnce(run: Run, keys: Keys, asked: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
   // SPEC 7.5: decided at each attempt, by the model that is asked.
-  const request = asked.model.compat?.supportsTools === false && asked.tools.length ? { ...asked, tools: [] } : asked;
+  const offered = asked.model.compat?.supportsTools === false && asked.tools.length ? { ...asked, tools: [] } : asked;
+  const request = await withSearch(run, offered);
   const refused = await admission(run, request);
   if (refused) return { message: attemptOf(request.model, {}, refused).message, failure: refused };
   const began = performance.now();
   const reply = await send(run, keys, request, on);
   await run.call(RequestEnded, { request, reply, ms: performance.now() - began });
   return reply;
+}
+
+/** By the model that is asked, which may be another than the turn's. */
+async function withSearch(run: Run, { search, ...rest }: UnsignedRequest): Promise<UnsignedRequest> {
+  const { provider, id: model, compat } = rest.model;
+  const mayCall = search && compat?.supportsTools !== false;
+  const native = mayCall ? await searchOf(run.as({ subject: { ...run.subject, provider, model } })) : undefined;
+  return native ? { ...rest, search: native.settings ?? {} } : rest;
 }
 
 async function admission(run: Run, request: UnsignedRequest): Promise<ModelFailure | undefined> {

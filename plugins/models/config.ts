@@ -52,6 +52,10 @@ const provider = {
     apiKey: { ...secretInput, description: 'Best as ${VARIABLE}, or as { source, provider, id }: see secrets' },
     api: { ...api, default: 'openai-completions' },
     headers,
+    nativeSearch: {
+      type: 'boolean',
+      description: 'The provider searches the web itself, in place of the tool web_search. With openai-responses and anthropic-messages',
+    },
     models: { type: 'array', items: model, description: 'Used as <provider>/<id>' },
   },
 } as const;

@@ -1,4 +1,5 @@
 import { bail, notify, service, waterfall, type JsonSchema, type Run } from '../../kernel/index.ts';
+import type { SearchSettings } from '../policy/contract.ts';
 import type { AssistantMessage, AssistantPart, Message, StopReason, ToolCallPart, Usage } from '../sessions/contract.ts';
 
 export type Api = 'openai-completions' | 'openai-responses' | 'anthropic-messages' | 'google-generative-ai' | (string & {});
@@ -37,6 +38,11 @@ export interface ModelRequest {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly thinking?: string;
+  /**
+   * The provider's own web search is to be used (SPEC 3.2). Whoever asks for a turn gives `{}`; `models` takes it out again where the
+   * config does not turn it on, or policy lets the run not search.
+   */
+  readonly search?: SearchSettings;
   /** Stable per session: providers route caches by it. */
   readonly sessionId?: string;
 }
@@ -100,6 +106,8 @@ export interface ModelReply {
   readonly failure?: ModelFailure;
   /** Where more than one attempt was made: what all of them used. Absent: what the message says. */
   readonly spent?: Usage;
+  /** Where it was waited until a model that was busy would take the request. */
+  readonly waitedMs?: number;
 }
 
 const invalidKey = '__invalid';

@@ -1,11 +1,13 @@
 import { definePlugin, Host, messageOf, StartReport, type Leasable } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
+import { NativeSearch } from '../policy/contract.ts';
 import { agentFields } from './agent-fields.ts';
 import { catalog } from './catalog.ts';
 import { choiceOf, isSettled } from './choice.ts';
 import { completeOnce, type Keys } from './completion.ts';
-import { modelsSchema } from './config.ts';
+import { modelsSchema, type Providers } from './config.ts';
 import { AskModel, Models } from './contract.ts';
+import { nativeSearchIn, searchFaults } from './native-search.ts';
 import { detectLocal, type LocalServer } from './detect.ts';
 
 /** What must be one across reloads. */
@@ -27,7 +29,12 @@ const shared = (): Shared => ({
 export default definePlugin({
   name: 'models',
   description: 'Which models there are, which one answers, and asking it',
-  config: { at: 'models', schema: modelsSchema, extends: { 'agents.entry': agentFields, 'agents.defaults': agentFields } },
+  config: {
+    at: 'models',
+    schema: modelsSchema,
+    faults: (value) => searchFaults((value as { readonly providers?: Providers }).providers),
+    extends: { 'agents.entry': agentFields, 'agents.defaults': agentFields },
+  },
   needs: { host: Host },
   provides: [Models],
   async setup(ctx) {
@@ -54,6 +61,7 @@ export default definePlugin({
     });
     // The last resort: one attempt with the provider's own key.
     ctx.tap(AskModel, ({ request, on }, run) => completeOnce(run, state.keys, request, on), 100);
+    ctx.tap(NativeSearch, nativeSearchIn(providers));
     ctx.tap(StartReport, async (lines, run) => {
       const chosen = choiceOf(run, { catalog: models, found }, run.find(Agents)?.defaultId ?? 'main', undefined);
       const value = await chosen.then(({ model, why }) => `${model.provider}/${model.id} (${why})`, messageOf);

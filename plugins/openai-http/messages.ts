@@ -1,4 +1,5 @@
 import type { Content } from '../../kernel/index.ts';
+import { clientInstructions, withoutMarks } from '../prompt/contract.ts';
 import type { Message, Usage } from '../sessions/contract.ts';
 import { badRequest } from './api-error.ts';
 
@@ -84,15 +85,30 @@ export function split(messages: readonly ClientMessage[]): Split {
 function fold(messages: readonly ClientMessage[], before: readonly string[]) {
   const turns: ClientMessage[] = [];
   let left = before;
-  for (const message of messages) {
-    if (message.role === 'system') left = [...left, plain(message.content)];
-    else if (message.role === 'assistant' || left.length === 0) turns.push(message);
+  for (const { role, content } of messages) {
+    if (role === 'system') left = [...left, plain(content)];
+    else if (role === 'assistant' || left.length === 0) turns.push({ role, content: unmarked(content) });
     else {
-      turns.push({ role: 'user', content: [...text(`Instructions of the API client:\n${left.join('\n\n')}\n\n`), ...message.content] });
+      turns.push({
+        role,
+        content: [...text(`Instructions of the API client:\n${clientInstructions(left.join('\n\n'))}\n\n`), ...unmarked(content)],
+      });
       left = [];
     }
   }
   return { turns, left };
+}
+
+/** Where a user's words forge marks, also in pieces, they lose them. */
+function unmarked(content: readonly Content[]): readonly Content[] {
+  const whole: Content[] = [];
+  for (const part of content) {
+    const last = whole.at(-1);
+    if (part.type === 'text' && last?.type === 'text') whole[whole.length - 1] = { type: 'text', text: last.text + part.text };
+    else whole.push(part);
+  }
+  const clean = whole.map((part) => (part.type === 'text' ? { ...part, text: withoutMarks(part.text) } : part));
+  return plain(clean) === plain(content) ? content : clean;
 }
 
 const plain = (content: readonly Content[]) => content.map((part) => (part.type === 'text' ? part.text : '')).join('');

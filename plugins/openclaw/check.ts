@@ -2,12 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bold, type CommandHost, dim, exitCodes, hanging, plain, type RunCommand } from '../cli/contract.ts';
+import type { JsonSchema } from '../../kernel/index.ts';
 import { isOpenClaw } from './contract.ts';
 import { faultsOf } from './faults.ts';
 import { type Finding, isObject, type Values } from './finding.ts';
 import { pathOf, readOpenClaw, readOwn } from './reading.ts';
 import { isUnknownKey } from './review.ts';
 import { configSchema } from './schema.ts';
+import { idleKeys } from '../security/contract.ts';
 
 /** A finding as it is told, with its place in the text. */
 interface Row {
@@ -51,9 +53,11 @@ async function check(file: string, { readConfig, env, home }: CommandHost): Prom
   const unset = text.problems.filter(({ path }) => form === 'instar' || has('in use', path));
   const missing = unset.map(({ keys, message }): Finding => ({ keys, kind: 'error', why: message }));
   const formal = (await faultsOf(reading.values, schema)).filter(({ keys }) => !missing.some((one) => pathOf(one.keys) === pathOf(keys)));
-  const all = [...reading.findings, ...missing, ...formal].map((one) =>
-    mayBeOwn && isUnknownKey(one) ? { ...one, kind: 'warning' as const } : one,
-  );
+  const idle = idleIn(reading.values, schema);
+  const all = [...reading.findings, ...missing, ...formal].map((one) => {
+    if (mayBeOwn && isUnknownKey(one)) return { ...one, kind: 'warning' as const };
+    return one.kind === 'in use' ? (idle(one) ?? one) : one;
+  });
   const rows = (kind: Finding['kind']): readonly Row[] =>
     all
       .filter((one) => one.kind === kind)
@@ -61,6 +65,25 @@ async function check(file: string, { readConfig, env, home }: CommandHost): Prom
   const faulty = new Set([...missing, ...formal].map(({ keys }) => pathOf(keys)));
   const inUse = rows('in use').filter(({ path }) => !faulty.has(path));
   return { file, form, inUse, noEffect: rows('no effect'), warnings: rows('warning'), errors: rows('error') };
+}
+
+/** What is said of a key whose plugin this very config switches off: one that promises safety is a warning. */
+function idleIn(values: Values, schema: JsonSchema): (one: Finding) => Finding | undefined {
+  const entries = isObject(values['plugins']) && isObject(values['plugins']['entries']) ? values['plugins']['entries'] : {};
+  const isOff = (plugin: string) => isObject(entries[plugin]) && entries[plugin]['enabled'] === false;
+  const all = idleKeys(values, schema, (plugin) => !isOff(plugin));
+  return ({ keys, plugin }) => {
+    const path = pathOf(keys);
+    const found = all.filter((key) => key.path === path || key.path.startsWith(`${path}.`) || key.path.startsWith(`${path}[`));
+    if (found.length === 0) return undefined;
+    const isSafety = found.some((key) => key.isSafety);
+    return {
+      keys,
+      plugin,
+      kind: isSafety ? 'warning' : 'no effect',
+      why: `${isSafety ? 'has no effect: ' : ''}plugin "${found[0]?.plugin}" is off`,
+    };
+  };
 }
 
 /** Nothing of a plugin of the user's is run here, so its keys are not known. */

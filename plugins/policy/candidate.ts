@@ -1,8 +1,8 @@
 import { Host, joinKey, type JsonSchema, nearest, type Run } from '../../kernel/index.ts';
 import { type AgentEntry, Agents } from '../agents/contract.ts';
 import { refusal } from '../gateway/contract.ts';
-import { type ChannelGroups, GroupTools, groupRulesOf } from './contract.ts';
-import type { Ruling, ToolConfig } from './rules.ts';
+import { type ChannelGroups, groupRulesOf } from './contract.ts';
+import type { Ruling, Standing, ToolConfig } from './rules.ts';
 import { agentSchema, schema } from './schema.ts';
 
 /** A config that nobody runs yet, as far as policy goes by it. */
@@ -10,6 +10,7 @@ export interface Candidate {
   readonly ids: readonly string[];
   readonly agents: Pick<Agents, 'own' | 'defaults'>;
   readonly ruling: Ruling;
+  group(subject: Standing['subject']): Standing['group'];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,8 +40,8 @@ export async function candidateOf(values: unknown, run: Run): Promise<Candidate>
       tools: { path: 'tools', rules: tools as ToolConfig },
       agent: (id) => rulesOf(own(id)?.['tools'], `${pathOf(id)}.tools`) ?? rulesOf(defaults['tools'], 'agents.defaults.tools'),
       maxSpawnDepth: (id) => depthOf(own(id), `${pathOf(id)}.subagents`) ?? depthOf(defaults, 'agents.defaults.subagents') ?? usualDepth,
-      group: groupsIn(whole['channels'], run),
     },
+    group: groupsIn(whole['channels'], run),
   };
 }
 
@@ -53,11 +54,17 @@ function depthOf(fields: Fields | undefined, path: string) {
   return typeof depth === 'number' ? { depth, path: `${path}.maxSpawnDepth` } : undefined;
 }
 
-/** Only where somebody reads them: what no plugin heeds, a candidate does not change. */
-function groupsIn(channels: unknown, run: Run): Ruling['group'] {
-  if (!run.find(GroupTools) || !isFields(channels)) return () => undefined;
+/** Only of channels that are live: what no plugin heeds, a candidate does not change. */
+function groupsIn(channels: unknown, run: Run): Candidate['group'] {
+  if (!isFields(channels)) return () => undefined;
+  const heeded = new Set(
+    run
+      .get(Host)
+      .inspect()
+      .instances.map(({ configAt }) => configAt),
+  );
   return ({ channel = '', group, senderId }) => {
-    const entry = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+    const entry = heeded.has(`channels.${channel}`) && Object.hasOwn(channels, channel) ? channels[channel] : undefined;
     const groups = isFields(entry) ? entry['groups'] : undefined;
     if (group === undefined || !isFields(groups)) return undefined;
     return groupRulesOf(groups as ChannelGroups, `${joinKey('channels', channel)}.groups`, group, senderId);

@@ -1,7 +1,8 @@
-import { bail, service, type Subject, waterfall } from '../../kernel/index.ts';
+import { bail, type Subject, waterfall } from '../../kernel/index.ts';
 import type { GroupRules, Member } from './contract/group-rules.ts';
 
-export { groupRulesOf, type ChannelGroups, type GroupRules, type Member } from './contract/group-rules.ts';
+export { groupFaults, groupRulesOf, groupToolsIn, type ChannelGroups, type GroupRules, type Member } from './contract/group-rules.ts';
+export { NativeSearch, type ProviderSearch, SearchAnyway, searchOf, type SearchSettings } from './contract/native-search.ts';
 export type { Explanation, Finding, LayerId, LayerLine, ToolDetail, ToolLine, ToolList, Verdicts } from './contract/explanation.ts';
 export type { Difference, DifferenceLine } from './contract/difference.ts';
 
@@ -14,14 +15,8 @@ export interface ToolAbsence {
 export const ToolAbsences = waterfall<readonly ToolAbsence[]>('tools.absences');
 
 /**
- * Layer 2: whether the model's provider searches the web itself in turns of this Subject. Who sends the provider's own search
- * with a request answers, and so does who sends it only where the config says so. A pure function of the Subject.
+ * The last step of layer 4: what the config says of tools in the group of this Subject. Each channel answers for itself, with
+ * `ctx.tap(GroupTools, groupToolsIn('telegram', config.groups))`; the keys `tools` and `toolsBySender` come to its schema where
+ * that says `x-place: 'channels.group'`. A pure function of the Subject.
  */
-export const NativeSearch = bail<Subject, { readonly why: string; readonly path?: string }>('policy.nativeSearch');
-
-/** The last step of layer 4: what the config says of tools in one group. Provided by whoever owns `channels`. */
-export interface GroupTools {
-  /** `channels.<channel>.groups.<id>` of this Subject, by `groupRulesOf`; undefined where nothing is said. A pure function of it. */
-  rules(subject: Subject & Member): GroupRules | undefined;
-}
-export const GroupTools = service<GroupTools>('policy.groupTools');
+export const GroupTools = bail<Subject & Member, GroupRules>('policy.groupTools');

@@ -49,7 +49,7 @@ async function changesFor(run: Run, candidate: Candidate, agent: string, whom: W
   const then = { ...(isNamed ? namedModel(candidate.agents, agent) : usual), ...whom, agent };
   const [offer, tools] = [await live.tools(), unique(await live.call(RegisterTools, []))];
   const native = await live.call(NativeSearch, then);
-  const standing = { subject: then, ruling: candidate.ruling, native };
+  const standing = { subject: then, ruling: candidate.ruling, native, group: candidate.group(then) };
   return tools.flatMap((tool): readonly Change[] => {
     const now = offer.removed.find((removal) => removal.tool === tool.name);
     if (now && !isOurs(now)) return [];

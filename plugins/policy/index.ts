@@ -5,13 +5,17 @@ import { callRefusalOf, layers } from './layers.ts';
 import { methodsFor } from './methods.ts';
 import { narrow, ruleOf } from './removal.ts';
 import type { ToolConfig } from './rules.ts';
-import { agentSchema, schema } from './schema.ts';
+import { agentSchema, groupSchema, schema } from './schema.ts';
 import { standingOf } from './standing.ts';
 
 export default definePlugin({
   name: 'policy',
   description: 'Which tools an agent may use, when offered and again when called. Without it every call is denied',
-  config: { at: 'tools', schema, extends: { 'agents.entry': { tools: agentSchema }, 'agents.defaults': { tools: agentSchema } } },
+  config: {
+    at: 'tools',
+    schema,
+    extends: { 'agents.entry': { tools: agentSchema }, 'agents.defaults': { tools: agentSchema }, 'channels.group': groupSchema },
+  },
   setup(ctx) {
     const config = ctx.config as ToolConfig;
     for (const layer of layers) {

@@ -30,9 +30,20 @@ export function findPattern(patterns: readonly string[], tool: string): number {
 
 /** Whether this one pattern names the tool. */
 export function names(pattern: string, tool: string): boolean {
-  const word = pattern.trim().toLowerCase();
   const lower = tool.toLowerCase();
-  return matcherOf(word)?.(tool, lower) ?? (aliases[word] ?? word) === lower;
+  const known = single.get(pattern) ?? made(pattern);
+  return typeof known === 'string' ? known === lower : known(tool, lower);
+}
+
+/** What single patterns come to: findings ask the same few of every tool. */
+const single = new Map<string, Matcher | string>();
+
+function made(pattern: string): Matcher | string {
+  if (single.size >= 1000) single.clear();
+  const word = pattern.trim().toLowerCase();
+  const own = matcherOf(word) ?? aliases[word] ?? word;
+  single.set(pattern, own);
+  return own;
 }
 
 /** Names no one tool but what there may be: a wildcard or a group. */
@@ -57,21 +68,23 @@ function matcherOf(word: string): Matcher | undefined {
   const group = Object.hasOwn(groups, word) ? groups[word] : undefined;
   if (group) return (tool) => group.includes(tool);
   if (!word.includes('*')) return undefined;
-  const parts = word.split(/\*+/);
-  return (_tool, lower) => fits(parts, lower);
+  return wildcard(word);
 }
 
 /** Without a regular expression: many `*` must not take long on a long name. */
-function fits(parts: readonly string[], tool: string): boolean {
-  const [first = '', ...rest] = parts;
-  const last = rest.pop() ?? '';
-  if (!tool.startsWith(first) || !tool.endsWith(last) || tool.length < first.length + last.length) return false;
-  const end = tool.length - last.length;
-  let at = first.length;
-  for (const part of rest) {
-    const found = tool.indexOf(part, at);
-    if (found < 0 || found + part.length > end) return false;
-    at = found + part.length;
-  }
-  return true;
+function wildcard(word: string): Matcher {
+  const [first = '', ...between] = word.split(/\*+/);
+  const last = between.pop() ?? '';
+  const least = first.length + last.length;
+  return (_tool, lower) => {
+    if (!lower.startsWith(first) || lower.length < least || !lower.endsWith(last)) return false;
+    const end = lower.length - last.length;
+    let at = first.length;
+    for (const part of between) {
+      const found = lower.indexOf(part, at);
+      if (found < 0 || found + part.length > end) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
 }

@@ -9,7 +9,8 @@ export type Removed = Removal & { readonly layer: LayerId; readonly path?: strin
 export const isOurs = (removal: Removal): removal is Removed => 'layer' in removal;
 
 /** What one layer leaves, and why the rest went. */
-export function narrow(judge: (tool: Tool) => Refusal | undefined, { tools, removed }: Offer, run: Run): Offer {
+export function narrow(judge: (tool: Tool) => Refusal | undefined, offer: Offer, run: Run): Offer {
+  const { tools, removed } = offer;
   const passed: Tool[] = [];
   const gone: Removed[] = [];
   for (const tool of tools) {
@@ -17,7 +18,7 @@ export function narrow(judge: (tool: Tool) => Refusal | undefined, { tools, remo
     if (refusal) gone.push(removalOf(tool.name, refusal, run));
     else passed.push(tool);
   }
-  return gone.length ? { tools: passed, removed: [...removed, ...gone] } : { tools, removed };
+  return gone.length ? { tools: passed, removed: [...removed, ...gone] } : offer;
 }
 
 export function removalOf(tool: string, refusal: Refusal, run: Run): Removed {

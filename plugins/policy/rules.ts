@@ -1,5 +1,5 @@
 import type { Subject } from '../../kernel/index.ts';
-import type { LayerId, Member } from './contract.ts';
+import type { LayerId, Member, ProviderSearch } from './contract.ts';
 import type { Profile } from './groups.ts';
 
 /** What one place in the config says about tools. */
@@ -37,7 +37,6 @@ export interface Ruling {
   /** The agent's own `tools`, else those of the defaults. */
   agent(id: string): Placed | undefined;
   maxSpawnDepth(id: string): { readonly depth: number; readonly path: string };
-  group(subject: Subject & Member): Placed<ToolRules> | undefined;
 }
 
 /** Whom a tool is judged for, by which rules. */
@@ -45,7 +44,9 @@ export interface Standing {
   readonly subject: Subject & Member;
   readonly ruling: Ruling;
   /** The provider's own web search, where it is active. */
-  readonly native: { readonly why: string; readonly path?: string } | undefined;
+  readonly native: Pick<ProviderSearch, 'why' | 'path'> | undefined;
+  /** Those of the group it is in. */
+  readonly group: Placed<Confined> | undefined;
 }
 
 /** Why a tool is not available. */

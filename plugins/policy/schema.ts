@@ -3,12 +3,17 @@ import { agentExecSchema } from '../tools-exec/contract.ts';
 const names = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 
 const lists = {
-  allow: { ...names, description: 'Only these tools: names, `*` wildcards, `group:fs`. An empty list allows none.' },
-  deny: { ...names, description: 'Not these tools; wins over allow.' },
+  allow: { ...names, 'x-safety': true, description: 'Only these tools: names, `*` wildcards, `group:fs`. An empty list allows none.' },
+  deny: { ...names, 'x-safety': true, description: 'Not these tools; wins over allow.' },
 } as const;
 
 const rules = {
-  profile: { type: 'string', enum: ['minimal', 'coding', 'messaging', 'full'], description: 'A named set of tools to start from.' },
+  profile: {
+    'x-safety': true,
+    type: 'string',
+    enum: ['minimal', 'coding', 'messaging', 'full'],
+    description: 'A named set of tools to start from.',
+  },
   alsoAllow: { ...names, description: 'Tools added to the profile.' },
   ...lists,
 } as const;
@@ -57,4 +62,20 @@ export const agentSchema = {
   additionalProperties: false,
   description: 'Which tools are offered to this agent and may be called by it.',
   properties: { ...toolRules, exec: agentExecSchema },
+} as const;
+
+const groupRules = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { ...lists, alsoAllow: { ...names, description: 'Tools added to allow; a group has no profile.' } },
+} as const;
+
+/** Of one group of a channel. */
+export const groupSchema = {
+  tools: { ...groupRules, description: 'Tools in this group: narrows what the agent has' },
+  toolsBySender: {
+    type: 'object',
+    description: 'The same for one sender, in place of `tools`; by stable id (`123`, `id:123`, `e164:+49…`), `*` for everybody else',
+    additionalProperties: groupRules,
+  },
 } as const;

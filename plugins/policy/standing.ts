@@ -1,6 +1,6 @@
 import type { Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
-import { GroupTools, NativeSearch } from './contract.ts';
+import { GroupTools, NativeSearch, SearchAnyway } from './contract.ts';
 import type { Placed, Ruling, Standing, ToolConfig } from './rules.ts';
 
 /** By run, so that one filtering and one explanation look everything up once. */
@@ -14,8 +14,9 @@ export function standingOf(run: Run, tools: ToolConfig): Promise<Standing> {
 }
 
 async function made(run: Run, tools: ToolConfig): Promise<Standing> {
-  const native = await run.call(NativeSearch, run.subject);
-  return { subject: run.subject, ruling: rulingOf(run, tools), native };
+  const { subject } = run;
+  const [native, group] = [run.find(SearchAnyway) ? undefined : await run.call(NativeSearch, subject), await run.call(GroupTools, subject)];
+  return { subject, ruling: rulingOf(run, tools), native, group };
 }
 
 export const rulingOf = (run: Run, tools: ToolConfig): Ruling => ({
@@ -28,7 +29,6 @@ export const rulingOf = (run: Run, tools: ToolConfig): Ruling => ({
     const path = own === undefined ? `agents.defaults.${field}` : `${agents?.path(id)}.${field}`;
     return { depth: agents?.field<number>(id, field) ?? 1, path };
   },
-  group: (subject) => run.find(GroupTools)?.rules(subject),
 });
 
 function agentRules(run: Run, id: string): Placed | undefined {

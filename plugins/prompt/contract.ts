@@ -1,5 +1,8 @@
 import { service, type Run } from '../../kernel/index.ts';
 
+export { withoutMarks } from './contract/marks.ts';
+export { clientInstructions, neutral, saidIn, untrusted, untrustedChild, untrustedContent, untrustedLine } from './contract/untrusted.ts';
+
 export type PromptMode = 'full' | 'minimal' | 'none';
 
 export interface BuiltSection {

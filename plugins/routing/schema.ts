@@ -57,6 +57,7 @@ const dmScopes: readonly DmScope[] = ['main', 'per-peer', 'per-channel-peer', 'p
 
 export const schema: JsonSchema = {
   type: 'array',
+  'x-safety': true,
   description: 'Which agent a message is for. The most specific that fits wins, of equals the first; without any, the default agent',
   items: {
     type: 'object',
@@ -79,6 +80,7 @@ export const schema: JsonSchema = {
 
 export const sessionFields: JsonSchema = {
   dmScope: {
+    'x-safety': true,
     enum: dmScopes,
     default: 'main',
     description:

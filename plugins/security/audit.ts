@@ -4,6 +4,7 @@ import { agentFindings } from './rules/agents.ts';
 import { configFindings } from './rules/config.ts';
 import { fileFindings } from './rules/files.ts';
 import { guardFindings } from './rules/guards.ts';
+import { idleFindings } from './rules/idle.ts';
 import { pluginFindings } from './rules/plugins.ts';
 import { writtenSecrets } from './rules/written-secrets.ts';
 
@@ -13,6 +14,7 @@ const rules: Readonly<Record<string, Rule>> = {
   config: (config) => configFindings(config),
   agents: agentFindings,
   guards: (_config, run) => guardFindings(run.get(Host)),
+  'keys without a plugin': (config, run) => idleFindings(config, run.get(Host)),
   files: (config, run) => fileFindings(config, run.get(Host)),
   plugins: (_config, run) => pluginFindings(run.get(Host)),
   secrets: (config, run) => writtenSecrets(config, run.get(Host)),

@@ -1,5 +1,7 @@
 import { waterfall } from '../../kernel/index.ts';
 
+export { type IdleKey, idleKeys } from './contract/idle-keys.ts';
+
 /** `severe`: somebody can take over now. `warning`: one more mistake, and he can. `note`: worth knowing. */
 export type Severity = 'severe' | 'warning' | 'note';
 

@@ -2,6 +2,7 @@ import { definePlugin, type EnterRun, KernelError, type Plugin } from '../../ker
 import { Agents } from '../agents/contract.ts';
 import { type Arrival, Inbox } from '../inbox/contract.ts';
 import { type Delivery, SendDelivery } from '../outbox/contract.ts';
+import { groupFaults, groupToolsIn, GroupTools, type ChannelGroups } from '../policy/contract.ts';
 import { sessionKey } from '../sessions/contract.ts';
 
 /** What came back for one message. */
@@ -18,6 +19,20 @@ export interface FakeChannel extends Plugin {
   ask(text: string, arrival?: Partial<Arrival>): Promise<Answer>;
 }
 
+type Config = { readonly groups?: ChannelGroups };
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'The channel of a test',
+  properties: {
+    groups: {
+      type: 'object',
+      description: 'Rules of its groups, by id; `*` is every other one',
+      additionalProperties: { type: 'object', 'x-place': 'channels.group', additionalProperties: false, properties: {} },
+    },
+  },
+};
+
 /** A channel without a wire: what is asked goes into the inbox, what is delivered to it is the answer. */
 export function fakeChannel(): FakeChannel {
   const answers: Answer[] = [];
@@ -27,7 +42,9 @@ export function fakeChannel(): FakeChannel {
   const plugin = definePlugin({
     name: 'fake-channel',
     description: 'A channel of a test',
+    config: { at: 'channels.fake', schema, faults: (value) => groupFaults((value as Config).groups, 'channels.fake.groups') },
     setup(ctx) {
+      ctx.tap(GroupTools, groupToolsIn('fake', (ctx.config as unknown as Config).groups));
       ctx.tap(SendDelivery, (delivery) => {
         if (!delivery.route.startsWith('fake:')) return undefined;
         const text = delivery.payloads.flatMap((payload) => payload.text ?? []).join('\n\n');

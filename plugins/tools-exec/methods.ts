@@ -1,7 +1,7 @@
 import { Host, KernelError, type Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
 import { Approvals } from '../approvals/contract.ts';
-import { type Client, type Method, refusal } from '../gateway/contract.ts';
+import { type Client, type Method, refusal, requireOwner } from '../gateway/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import { folderFor } from './exec.ts';
 import { addEntry } from './grants.ts';
@@ -9,9 +9,6 @@ import { judge } from './judge.ts';
 import { type ExecConfig, rulesOf } from './rules.ts';
 import { scriptOf } from './script.ts';
 import { spawner } from './spawner.ts';
-
-/** Clients behind which a person sits. */
-const people = new Set(['page', 'terminal']);
 
 /**
  * `exec.test {command, cwd?, agent?}` → ExecTest · `exec.allowlist {agent?}` → {entries, configured}
@@ -70,8 +67,7 @@ function textOf(params: Readonly<Record<string, unknown>>, key: string): string 
 const wrong = (message: string) => refusal(400, 'EXEC_ARGUMENTS', message);
 
 /** A turn that could widen the list would approve its own calls. */
-function requirePerson({ kind }: Client, run: Run) {
+function requirePerson(client: Client, run: Run) {
   if (run.find(Turn)) throw new KernelError('APPROVAL_OWN', 'a turn cannot change the allowlist; a person has to');
-  if (!people.has(kind))
-    throw new KernelError('APPROVAL_CLIENT', `a client of kind "${kind}" cannot change the allowlist; use the page or a terminal`);
+  requireOwner(client, 'APPROVAL_CLIENT', 'to change the allowlist');
 }

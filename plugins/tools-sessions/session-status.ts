@@ -26,13 +26,15 @@ export const sessionStatus: Tool = defineTool({
 
 type Fact = readonly [label: string, value: string];
 
-/** A key is no right: another session is for the owner alone, of the same agent, and never for a sub-agent (it would read its parent's). */
+/** A key is no right: another session is for the owner alone, of the same agent, and never for a sub-agent (it would read its parent's) or from a sandbox. */
 function allowedKey(asked: string | undefined, run: Run): string {
   const own = run.find(Turn)?.sessionKey;
   const key = asked ?? own;
   if (key === undefined) throw new KernelError('SESSION_CLOSED', 'this call is in no session; name one by sessionKey');
-  const { sender, session, agent, depth = 0 } = run.subject;
-  const isOwners = sender === 'owner' && (session === 'main' || session === 'direct') && depth === 0 && agentOfKey(key) === agent;
+  const { sender, session, agent, depth = 0, sandboxed } = run.subject;
+  // What is in a sandbox stays with what is in it: a session beside it may be one of the host.
+  const isFree = depth === 0 && sandboxed !== true;
+  const isOwners = sender === 'owner' && (session === 'main' || session === 'direct') && isFree && agentOfKey(key) === agent;
   if (key === own || isOwners) return key;
   throw new KernelError('SESSION_CLOSED', `session "${key.slice(0, 200)}" is not for this one to see; leave sessionKey out for your own`);
 }

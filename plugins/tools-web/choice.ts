@@ -1,5 +1,6 @@
 import { type Host, nearest } from '../../kernel/index.ts';
 import { isSecretRef, type SecretInput } from '../secrets/contract.ts';
+import type { CodexSearch } from './codex-search.ts';
 import type { SearchProvider, SearchSettings } from './contract.ts';
 
 export interface SearchConfig {
@@ -8,6 +9,7 @@ export interface SearchConfig {
   readonly apiKey?: SecretInput;
   readonly maxResults: number;
   readonly timeoutSeconds: number;
+  readonly openaiCodex?: CodexSearch;
   /** Blocks of providers. */
   readonly [id: string]: unknown;
 }

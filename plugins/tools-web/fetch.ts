@@ -1,7 +1,7 @@
 import { defineTool, isCoded, text, type Tool, type ToolCall, type ToolResult } from '../../kernel/index.ts';
 import { type Fetched, SafeFetch } from '../fetch/contract.ts';
+import { neutral, untrusted } from '../prompt/contract.ts';
 import { Turn } from '../turns/contract.ts';
-import { untrusted } from './contract.ts';
 import type { PageReader } from './page.ts';
 
 export interface FetchConfig {
@@ -52,7 +52,7 @@ export const webFetch = (config: FetchConfig, reader: PageReader): Tool =>
       if (page === undefined) {
         const { type, body } = fetched;
         return {
-          ...text(`${headOf(fetched)}\n[${type || 'content of no named type'}, ${body.length} bytes: it cannot be shown as text]`),
+          ...text(`${headOf(fetched)}\n[${nameOf(type) || 'content of no named type'}, ${body.length} bytes: it cannot be shown as text]`),
           isError: true,
         };
       }
@@ -127,11 +127,15 @@ function shown(fetched: Fetched, { title, text: whole, cut }: Page, offset: numb
   return { ...text([headOf(fetched), said, more, lost].filter((line) => line !== undefined).join('\n')), details };
 }
 
+/** A type is two short words; what is none is not repeated. */
+const nameOf = (type: string) => (/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type : '');
+
 const hostOf = (url: string) => new URL(url).host;
 
 function headOf({ url, status, type, redirects }: Fetched): string {
-  const where = url.length > 500 ? `${url.slice(0, 500)}…` : url;
-  return `${where} (HTTP ${status}, ${type || 'no type'}${redirects.length > 0 ? `, after ${redirects.length} redirect${redirects.length > 1 ? 's' : ''}` : ''})`;
+  // Both are the server's words, and stand outside the marks.
+  const where = neutral(url.length > 500 ? `${url.slice(0, 500)}…` : url);
+  return `${where} (HTTP ${status}, ${nameOf(type) || 'no type'}${redirects.length > 0 ? `, after ${redirects.length} redirect${redirects.length > 1 ? 's' : ''}` : ''})`;
 }
 
 function image(fetched: Fetched, { run }: ToolCall): ToolResult {

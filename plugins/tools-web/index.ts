@@ -1,7 +1,8 @@
 import { definePlugin, Host, RegisterTools, type Run, type Tool } from '../../kernel/index.ts';
 import { SafeFetch } from '../fetch/contract.ts';
-import { ToolAbsences } from '../policy/contract.ts';
+import { NativeSearch, ToolAbsences } from '../policy/contract.ts';
 import { chosen, type SearchConfig } from './choice.ts';
+import { codexSearch } from './codex-search.ts';
 import { SearchProviders } from './contract.ts';
 import { type FetchConfig, webFetch } from './fetch.ts';
 import { openPageReader } from './page.ts';
@@ -30,6 +31,7 @@ export default definePlugin({
       ...tools,
       ...Object.values(await offers(run)).flatMap((one) => ('tool' in one ? one.tool : [])),
     ]);
+    ctx.tap(NativeSearch, (subject, run) => codexSearch(search?.openaiCodex, subject, run));
     ctx.tap(ToolAbsences, async (absences, run) => [
       ...absences,
       ...Object.entries(await offers(run)).flatMap(([tool, one]) => ('why' in one ? { tool, why: one.why } : [])),

@@ -1,4 +1,5 @@
 import { secretInput } from '../secrets/contract.ts';
+import { codexSchema } from './codex-search.ts';
 
 const section = <const P extends object>(description: string, properties: P) =>
   ({ type: 'object', additionalProperties: false, default: {}, description, properties }) as const;
@@ -24,6 +25,7 @@ export const schema = {
         apiKey: { ...secretInput, description: 'Key of `provider` (without one: of brave). Best as ${VARIABLE}.' },
         maxResults: number('Results of one search, where the model asks for no other number.', 5, 1, 10),
         timeoutSeconds: number('How long a search may take.', 20, 1, 120),
+        openaiCodex: codexSchema,
       }),
       'x-place': 'tools.web.search',
     },

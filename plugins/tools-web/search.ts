@@ -1,6 +1,7 @@
 import { defineTool, KernelError, type Run, text, type Tool } from '../../kernel/index.ts';
+import { untrusted } from '../prompt/contract.ts';
 import type { Choice, SearchConfig } from './choice.ts';
-import { type SearchHit, SearchProviders, untrusted } from './contract.ts';
+import { type SearchHit, SearchProviders } from './contract.ts';
 
 const caps = { title: 200, url: 500, snippet: 600 };
 

@@ -174,6 +174,26 @@ describe.skipIf(problem)('the page', () => {
     expect(gateway.answers.map(({ answer }) => answer)).toEqual(['always', 'deny', 'once']);
   });
 
+  test('a question with many reasons shows them all, and its buttons stay in sight on a small screen (SPEC 4.4)', async () => {
+    await using scene = await open(browser, { viewport: { width: 390, height: 700 } });
+    const { page, gateway } = scene;
+    const reasons = Array.from({ length: 23 }, (_, i) => `part ${i + 1} is not on the allowlist`);
+    gateway.answer = async (turn) => turn.say(await turn.ask({ what: 'a | b', reasons, always: ['/bin/a', '/bin/b'] }));
+    await scene.send('run it');
+    const card = page.locator('.approval');
+    await card.waitFor();
+    expect(await card.locator('dt').allTextContents()).toEqual(['Agent', 'Folder', 'Asker', 'Reasons', '“Always” adds']);
+    expect(await card.locator('li').allTextContents()).toEqual([...reasons.slice(0, 20), 'and 3 more', '/bin/a', '/bin/b']);
+    // Each at its own place, with nothing over it.
+    const onTop = `[...document.querySelectorAll('.approval button')].map((button) => {
+      const { x, y, width, height } = button.getBoundingClientRect();
+      return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    })`;
+    expect(await page.evaluate(onTop)).toEqual([true, true, true]);
+    await card.getByRole('button', { name: 'Deny' }).click();
+    await scene.said('deny').waitFor();
+  });
+
   test('markup in answers, tool results and titles is inert', async () => {
     await using scene = await open(browser);
     const { page, gateway } = scene;

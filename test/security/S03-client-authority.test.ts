@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
+import { isCoded } from '../../kernel/index.ts';
 import chat from '../../plugins/chat/index.ts';
 import events from '../../plugins/events/index.ts';
+import type { Client } from '../../plugins/gateway/contract.ts';
 import gateway from '../../plugins/gateway/index.ts';
 import openaiHttp from '../../plugins/openai-http/index.ts';
 import { ask, bearer, connect, gatewayOf } from '../plugins/gateway/wire.ts';
 import { bootTest } from '../support/kernel.ts';
 import { scriptedTurns } from '../support/scripted-turns.ts';
-import { token } from './installation.ts';
+import { installation, token } from './installation.ts';
 
 /** What only the server may say of a message. */
 const claims = {
@@ -67,3 +69,24 @@ test('S3: over HTTP, neither fields of the body nor headers make a message anyth
   expect(claiming).toEqual(plain);
   expect(claiming).toMatchObject({ provenance: { kind: 'external_user', channel: 'http' }, subject: { channel: 'http', sender: 'owner' } });
 });
+
+const owners = ['approvals.answer', 'approvals.attend', 'exec.allow', 'exec.disallow', 'budget.reset'];
+test.each(owners)(
+  'S3: %s goes by what the credential proved, never by what the client calls itself (U096)',
+  { timeout: 60_000 },
+  async (name) => {
+    await using at = await installation();
+    const call = (client: { readonly kind: string; readonly sender: string | undefined }) =>
+      at
+        .run(async (run) => at.methods[name]?.({}, { id: 'c', signal: AbortSignal.abort(), send: () => {}, ...client } as Client, run))
+        .then(
+          () => 'done',
+          (error: unknown) => (isCoded(error) ? error.code : String(error)),
+        );
+    for (const kind of ['page', 'terminal', 'owner', 'other'])
+      for (const sender of ['known', 'unknown', 'internal', undefined] as const)
+        expect(await call({ kind, sender })).toMatch(/^(?:APPROVAL_CLIENT|BUDGET_OWNER)$/);
+    for (const kind of ['page', 'editor', 'other'])
+      expect(await call({ kind, sender: 'owner' })).not.toMatch(/^(?:APPROVAL_CLIENT|BUDGET_OWNER)$/);
+  },
+);

@@ -85,7 +85,10 @@ export const readLog = (home: string): readonly Record<string, unknown>[] =>
 /** Config for a mock model at this address; `more` is merged at the top. */
 export const withMock = (url: string, home: string, more: object = {}) => ({
   gateway: { http: { endpoints: { chatCompletions: { enabled: true } } } },
-  agents: { defaults: { workspace: join(home, 'ws'), model: 'mock/m', maxConcurrent: 64 }, list: [{ id: 'main', default: true }, { id: 'other' }] },
+  agents: {
+    defaults: { workspace: join(home, 'ws'), model: 'mock/m', maxConcurrent: 64 },
+    list: [{ id: 'main', default: true }, { id: 'other' }],
+  },
   models: {
     providers: {
       mock: {

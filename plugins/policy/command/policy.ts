@@ -23,7 +23,7 @@ const options = {
 /** `instar policy explain`: asks the code that decides. */
 export const run: RunCommand = async ([verb = '', ...argv], host) => {
   if (verb !== 'explain') return usage(host, verb ? unknown(verb) : 'policy needs a verb');
-  const { values } = parseArgs({ args: [...argv], options });
+  const { values } = parseArgs({ args: withIds(argv), options });
   const { diff: file, json, depth, 'sender-id': senderId, ...rest } = values;
   if (depth !== undefined && !/^\d{1,3}$/.test(depth)) return usage(host, '--depth is a number: 0 is no sub-agent, 1 a child');
   const params = { ...rest, senderId, ...(depth !== undefined && { depth: Number(depth) }) };
@@ -32,6 +32,14 @@ export const run: RunCommand = async ([verb = '', ...argv], host) => {
   console.log(json ? JSON.stringify(explanation) : showExplanation(explanation));
   return 0;
 };
+
+/** Ids of groups on some platforms are negative: `--group -1001` is no further option. */
+const withIds = (argv: readonly string[]) =>
+  argv.flatMap((word, i) => {
+    if (/^-\d+$/.test(word) && /^--(?:group|sender|sender-id)$/.test(argv[i - 1] ?? '')) return [];
+    const next = argv[i + 1] ?? '';
+    return [/^--(?:group|sender|sender-id)$/.test(word) && /^-\d+$/.test(next) ? `${word}=${next}` : word];
+  });
 
 const unknown = (verb: string) => `policy has no "${verb}"${nearest(verb, ['explain']) ? '; did you mean "explain"?' : ''}`;
 

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { relative } from 'node:path';
 import { bold, columns, dim, hanging, oneLine, plain } from '../../cli/contract.ts';
+import { saidIn } from '../../prompt/contract.ts';
 import type { Difference, DifferenceLine, Explanation, Finding, LayerId, ToolDetail, ToolLine, ToolList } from '../contract.ts';
 
 /** As people call the layers. */
@@ -89,7 +90,7 @@ export function showTools({ here, absent }: ToolList): string {
   const line = (tool: string, text: string) => `    ${tool.padEnd(name)}  ${hanging(dim(oneLine(text, 110)), name + 6)}`;
   const sections = Map.groupBy(here, ({ section }) => section);
   const parts = [...sections].map(
-    ([title, tools]) => `  ${bold(plain(title))}\n${tools.map((one) => line(one.tool, one.description)).join('\n')}`,
+    ([title, tools]) => `  ${bold(plain(title))}\n${tools.map((one) => line(one.tool, saidIn(one.description))).join('\n')}`,
   );
   const missing = absent.length ? [`  ${bold('Not here')}\n${absentLines(absent)}`] : [];
   return [...parts, ...missing].join('\n\n');
@@ -98,7 +99,7 @@ export function showTools({ here, absent }: ToolList): string {
 export function showDetail({ tool, section, description, absent, verdicts }: ToolDetail): string {
   const facts = [
     { label: 'tool', value: `${bold(plain(tool))}  ${dim(plain(section))}` },
-    ...(description === undefined ? [] : [{ label: '', value: oneLine(description, 300) }]),
+    ...(description === undefined ? [] : [{ label: '', value: oneLine(saidIn(description), 300) }]),
     ...(absent === undefined ? [] : [{ label: 'not here', value: plain(absent) }]),
   ];
   const lines = verdicts.map(({ agent, when, line }) => ({

@@ -1,5 +1,8 @@
-/** Beside what a Subject has: who sent it, by the id that the transport proved. */
+import type { Subject } from '../../../kernel/index.ts';
+
+/** Beside what a Subject has: who sent it. Only a door sets it, and only from what its transport proved. */
 export interface Member {
+  /** The platform's own id of the person, which nobody can take over: never a name. */
   readonly senderId?: string;
   readonly accountId?: string;
 }
@@ -37,6 +40,23 @@ export function groupRulesOf(groups: ChannelGroups, at: string, group: string, s
   }
   return undefined;
 }
+
+/** The tap of a channel. `at` where its groups are not at `channels.<channel>.groups`. */
+export const groupToolsIn =
+  (channel: string, groups: ChannelGroups = {}, at = `channels.${channel}.groups`) =>
+  (subject: Subject & Member): GroupRules | undefined =>
+    subject.channel === channel && subject.group !== undefined ? groupRulesOf(groups, at, subject.group, subject.senderId) : undefined;
+
+/** For a channel's `config.faults`: rules for a sender that would never count. */
+export const groupFaults = (groups: ChannelGroups = {}, at: string): readonly { readonly path: string; readonly message: string }[] =>
+  Object.entries(groups).flatMap(([id, entry]) =>
+    Object.keys(entry?.toolsBySender ?? {})
+      .filter((key) => /^(?:name|username|channel):|^@|^$/.test(key))
+      .map((key) => ({
+        path: `${at}[${JSON.stringify(id)}].toolsBySender[${JSON.stringify(key)}]`,
+        message: `a sender is told by a stable id ("123", "id:123", "e164:+49…"), never by a name, which can become another's`,
+      })),
+  );
 
 /** Compared exactly; an empty id is nobody's. */
 function keyOf(bySender: object, senderId: string | undefined): string | undefined {

@@ -2,7 +2,7 @@ import type { Subject } from '../../../kernel/index.ts';
 import { joinKey } from '../../../kernel/index.ts';
 import { profiles } from '../groups.ts';
 import { findPattern } from '../patterns.ts';
-import type { Layer, Placed, Refusal, Standing, ToolConfig, ToolRules } from '../rules.ts';
+import type { Confined, Layer, Placed, Refusal, Standing, ToolConfig, ToolRules } from '../rules.ts';
 
 /** SPEC 3.4: profile, provider's profile, allow and deny, provider's, the agent's, its provider's, the group's. The first refusal stands. */
 export const config: Layer = {
@@ -55,8 +55,8 @@ function outside(profile: string, { path }: Placed<ToolRules>): Refusal {
 
 function listSteps(standing: Standing): readonly Step[] {
   const own = placesOf(standing).flatMap((place): readonly Placed<ToolRules>[] => [place, ...providerRules(place, standing.subject)]);
-  const group = standing.ruling.group(standing.subject);
-  return [...own, ...(group ? [group] : [])].map((place) => (tool: string) => refusedByLists(tool, place));
+  const { group } = standing;
+  return [...own, ...(group ? [widened(group)] : [])].map((place) => (tool: string) => refusedByLists(tool, place));
 }
 
 function providerRules(
@@ -82,4 +82,14 @@ export function refusedByLists(
   if (denied >= 0) return { layer: 'config', why: `${path}.deny names "${deny[denied]}"`, rule: 'deny', path: `${path}.deny[${denied}]` };
   if (allow === undefined || findPattern(allow, tool) >= 0) return undefined;
   return { layer: 'config', why: `not on the list ${path}.allow`, rule: 'allow', path: `${path}.allow` };
+}
+
+const merged = new WeakMap<Confined, Confined>();
+
+/** `alsoAllow` never restricts: what it names is on the list too. */
+export function widened({ path, rules }: Placed<Confined>): Placed<Confined> {
+  if (!rules.allow || !rules.alsoAllow) return { path, rules };
+  let both = merged.get(rules);
+  if (!both) merged.set(rules, (both = { ...rules, allow: [...rules.allow, ...rules.alsoAllow] }));
+  return { path, rules: both };
 }

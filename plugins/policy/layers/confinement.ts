@@ -1,6 +1,6 @@
 import { isOpen, names } from '../patterns.ts';
 import { type Confined, isSubagent, type Judged, type Layer, type Placed, type Refusal, type Standing } from '../rules.ts';
-import { refusedByLists } from './config.ts';
+import { refusedByLists, widened } from './config.ts';
 
 /** Reach out of the sandbox: to the gateway, to timers, to other devices, to what is on the host's screen. */
 const lostInSandbox = ['gateway', 'cron', 'nodes', 'browser', 'canvas'];
@@ -73,16 +73,6 @@ function confinedBy(tool: string, { who, lost, path }: Confinement, places: read
 
 const isGivenBack = (tool: string, { allow = [], alsoAllow = [] }: Confined) =>
   [...allow, ...alsoAllow].some((pattern) => !isOpen(pattern) && names(pattern, tool));
-
-const merged = new WeakMap<Confined, Confined>();
-
-/** `alsoAllow` never restricts: what it names is on the list too. */
-function widened({ path, rules }: Placed<Confined>): Placed<Confined> {
-  if (!rules.allow || !rules.alsoAllow) return { path, rules };
-  let both = merged.get(rules);
-  if (!both) merged.set(rules, (both = { ...rules, allow: [...rules.allow, ...rules.alsoAllow] }));
-  return { path, rules: both };
-}
 
 const refusal = (why: string, rule: string, path?: string): Refusal => ({
   layer: 'confinement',

@@ -1,5 +1,6 @@
 import { KernelError, type Run } from '../../../kernel/index.ts';
 import type { Fetched } from '../../fetch/contract.ts';
+import { untrustedLine } from '../../prompt/contract.ts';
 import { isSecretRef, Secrets } from '../../secrets/contract.ts';
 import type { SearchSettings } from './provider.ts';
 
@@ -45,7 +46,7 @@ export function searchAnswer(
   if (status === 429) throw new KernelError('SEARCH_LIMIT', `${provider} allows no more searches now (HTTP 429); try again later`);
   if (status !== 200) {
     const said = wordsOf(answer.text()).slice(0, 200);
-    throw new KernelError('SEARCH_FAILED', `${provider} answered with HTTP ${status}${said && `: ${said}`}`);
+    throw new KernelError('SEARCH_FAILED', `${provider} answered with HTTP ${status}${said && `: ${untrustedLine(provider, said)}`}`);
   }
   try {
     return JSON.parse(answer.text());

@@ -110,9 +110,7 @@ function draw({ question, left }, chat, onAnswer) {
   const facts = [
     ['Agent', agent],
     ['Folder', cwd],
-    ['Why', why],
-    ...reasons.slice(0, 8).map((reason) => ['Reason', reason]),
-    ...(always.length > 0 ? [['“Always” adds', always.join('; ')]] : []),
+    ['Asker', why.replace(/^asked for by /, '')],
   ].filter(([, text]) => text);
   return h(
     'article',
@@ -124,7 +122,22 @@ function draw({ question, left }, chat, onAnswer) {
       {},
       ...(chat ? [h('dt', {}, 'Chat'), h('dd', {}, h('a', { href: chatHash(sessionKey) }, visible(chat)))] : []),
       ...facts.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, visible(text ?? ''))]),
+      ...listed(reasons.length === 1 ? 'Reason' : 'Reasons', reasons),
+      ...listed('“Always” adds', always),
     ),
     h('div', { class: 'actions' }, ...buttons),
   );
+}
+
+const most = 20;
+
+/**
+ * A fact that has several parts, each on a line of its own.
+ * @param {string} name @param {readonly string[]} parts
+ */
+function listed(name, parts) {
+  if (parts.length === 0) return [];
+  const lines = parts.slice(0, most).map((part) => h('li', {}, visible(part)));
+  const more = parts.length > most ? [h('li', { class: 'more' }, `and ${parts.length - most} more`)] : [];
+  return [h('dt', {}, name), h('dd', {}, h('ul', {}, ...lines, ...more))];
 }

@@ -168,9 +168,9 @@ test('a text that is too long to judge is refused, not cut', async () => {
 });
 
 /** A client of the gateway, and the plugin's methods as the gateway would call them. */
-async function methodsOf(at: Toolbench, kind: string, values: Parameters<typeof given>[] = []) {
+async function methodsOf(at: Toolbench, sender: Client['sender'] = 'owner', values: Parameters<typeof given>[] = []) {
   const socket = new AbortController();
-  const client: Client = { id: kind, kind, signal: socket.signal, send: () => {} };
+  const client: Client = { id: 'c', kind: 'page', sender, signal: socket.signal, send: () => {} };
   const call = (name: string, params: Record<string, unknown> = {}) =>
     at.test.kernel.run(async (run) => (await run.call(Methods, {}))[name]!(params, client, run), {
       values: values.map(([token, value]) => given(token, value)),
@@ -180,7 +180,7 @@ async function methodsOf(at: Toolbench, kind: string, values: Parameters<typeof 
 
 test('SPEC 4.4: a page attends while its socket is open, sees the question and answers it', async () => {
   await using at = await boot();
-  const page = await methodsOf(at, 'page');
+  const page = await methodsOf(at);
   await page.call('approvals.attend', { name: 'page' });
   const call = at.call('danger', { what: 'x' });
   const question = await asked(at.desk);
@@ -192,27 +192,28 @@ test('SPEC 4.4: a page attends while its socket is open, sees the question and a
   expect(textOf(await at.call('danger', { what: 'x' }))).toContain('nobody is here');
 });
 
-const refusals: readonly (readonly [what: string, kind: string, params: object, code: string])[] = [
-  ['a client of another kind', 'editor', { id: 'i', answer: 'once' }, 'APPROVAL_CLIENT'],
-  ['an answer that is none', 'page', { id: 'i', answer: 'yes' }, 'APPROVAL_ARGUMENTS'],
-  ['no id', 'page', { answer: 'once' }, 'APPROVAL_ARGUMENTS'],
+const refusals: readonly (readonly [what: string, sender: Client['sender'], params: object, code: string])[] = [
+  ['who is known and no owner, whatever his client calls itself', 'known', { id: 'i', answer: 'once' }, 'APPROVAL_CLIENT'],
+  ['what belongs to the gateway itself', 'internal', { id: 'i', answer: 'once' }, 'APPROVAL_CLIENT'],
+  ['an answer that is none', 'owner', { id: 'i', answer: 'yes' }, 'APPROVAL_ARGUMENTS'],
+  ['no id', 'owner', { answer: 'once' }, 'APPROVAL_ARGUMENTS'],
 ];
-test.each(refusals)('S3: approvals.answer refuses %s', async (_what, kind, params, code) => {
+test.each(refusals)('S3: approvals.answer refuses %s', async (_what, sender, params, code) => {
   await using at = await boot();
-  const client = await methodsOf(at, kind);
+  const client = await methodsOf(at, sender);
   await expect(client.call('approvals.answer', { ...params })).rejects.toMatchObject({ code });
 });
 
-test('S3: neither another kind of client nor a turn attends or answers for itself', async () => {
+test('S3: neither a client of nobody known nor a turn attends or answers for itself', async () => {
   await using at = await boot();
-  const editor = await methodsOf(at, 'editor');
-  const turn = await methodsOf(at, 'page', [[Turn, turnIn(at.workspace)]] as never);
+  const stranger = await methodsOf(at, 'unknown');
+  const turn = await methodsOf(at, 'owner', [[Turn, turnIn(at.workspace)]] as never);
   const refused = async (work: Promise<unknown>) =>
     work.then(
       () => 'allowed',
       (error: unknown) => isCoded(error) && error.code,
     );
-  expect(await refused(editor.call('approvals.attend'))).toBe('APPROVAL_CLIENT');
+  expect(await refused(stranger.call('approvals.attend'))).toBe('APPROVAL_CLIENT');
   expect(await refused(turn.call('approvals.attend'))).toBe('APPROVAL_OWN');
   expect(await refused(turn.call('approvals.answer', { id: 'i', answer: 'once' }))).toBe('APPROVAL_OWN');
   expect(textOf(await at.call('danger', { what: 'x' }))).toContain('nobody is here');

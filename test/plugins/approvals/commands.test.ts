@@ -17,12 +17,12 @@ import { allowAll, textOf, toolbench, turnIn } from '../../support/toolbench.ts'
 afterEach(() => vi.restoreAllMocks());
 
 /** The command at a gateway, and what it printed. */
-async function terminal(env: Record<string, string> = {}, kind = 'terminal', values: Parameters<typeof given>[] = []) {
+async function terminal(env: Record<string, string> = {}, sender: Client['sender'] = 'owner', values: Parameters<typeof given>[] = []) {
   const bench = await toolbench([store, agents, approvals, toolsFs, toolsExec, allowAll], {
     agents: { list: [{ id: 'main' }, { id: 'other' }] },
   });
   await mkdir(bench.workspace, { recursive: true });
-  const client: Client = { id: kind, kind, signal: new AbortController().signal, send: () => {} };
+  const client: Client = { id: 'c', kind: 'terminal', sender, signal: new AbortController().signal, send: () => {} };
   const ask = (name: string, params: Record<string, unknown> = {}) =>
     bench.test.kernel.run(async (run) => (await run.call(Methods, {}))[name]!(params, client, run), {
       values: values.map(([token, value]) => given(token, value)),
@@ -104,12 +104,12 @@ test('SPEC 4.4: a person answers from another terminal, by the beginning of the 
   expect(textOf(await call)).toBe('hi\n[exit code 0]');
 });
 
-test('S11: neither a turn, nor another kind of client, nor a command of an agent widens the list or answers', async () => {
-  await using turn = await terminal({}, 'terminal', [[Turn, turnIn('/tmp')]] as never);
+test('S11: neither a turn, nor a client that is not the owner’s, nor a command of an agent widens the list or answers', async () => {
+  await using turn = await terminal({}, 'owner', [[Turn, turnIn('/tmp')]] as never);
   expect((await turn.instar('allowlist', 'add', 'ls')).code).toBe('APPROVAL_OWN');
-  await using editor = await terminal({}, 'editor');
-  expect((await editor.instar('allowlist', 'add', 'ls')).code).toBe('APPROVAL_CLIENT');
-  expect((await editor.instar('allowlist', 'remove', '1')).code).toBe('APPROVAL_CLIENT');
+  await using stranger = await terminal({}, 'unknown');
+  expect((await stranger.instar('allowlist', 'add', 'ls')).code).toBe('APPROVAL_CLIENT');
+  expect((await stranger.instar('allowlist', 'remove', '1')).code).toBe('APPROVAL_CLIENT');
   await using inside = await terminal({ INSTAR_EXEC: 'main' });
   for (const argv of [
     ['allowlist', 'add', 'ls'],

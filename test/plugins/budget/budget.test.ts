@@ -95,8 +95,11 @@ const ask = ({ kernel }: TestKernel, { session = 's', agentId = 'main', ref = 'd
     return (await own.call(AskModel, { request, on: () => {} }))!;
   });
 const told = ({ failure, message }: ModelReply) => failure?.code ?? `${message.provider}/${message.model}`;
-const call = <T>(t: TestKernel, method: string, params: object = {}, kind = 'terminal'): Promise<T> =>
-  t.kernel.run(async (run) => (await ((await run.call(Methods, {}))[method] as Method)({ ...params }, { kind } as Client, run)) as T);
+const call = <T>(t: TestKernel, method: string, params: object = {}, sender: Client['sender'] = 'owner'): Promise<T> =>
+  t.kernel.run(
+    async (run) =>
+      (await ((await run.call(Methods, {}))[method] as Method)({ ...params }, { kind: 'terminal', sender } as Client, run)) as T,
+  );
 const lineOf = async (t: TestKernel, kind: BudgetLine['kind'], name?: string, params: object = {}) =>
   (await call<BudgetStatus>(t, 'budget.status', params)).lines.find(
     (line) => line.kind === kind && (name === undefined || line.name === name),
@@ -312,16 +315,16 @@ test('without anybody to ask, ask is refuse', async () => {
   expect((await ask(p.t)).failure?.message).toContain('"approvals" is switched off');
 });
 
-test('only a person counts anew from zero, and a turn is none', async () => {
+test('only the owner counts anew from zero, and a turn is none', async () => {
   await using p = await place({ defaults: { budget: { day: { tokens: 600 } } } });
   await ask(p.t);
   await ask(p.t, { agentId: 'other' });
-  await expect(call(p.t, 'budget.reset', {}, 'editor')).rejects.toMatchObject({ code: 'BUDGET_OWNER', status: 403 });
+  await expect(call(p.t, 'budget.reset', {}, 'known')).rejects.toMatchObject({ code: 'BUDGET_OWNER', status: 403 });
   await expect(call(p.t, 'budget.reset', { agentId: 'mian' })).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' });
   await expect(call(p.t, 'budget.status', { agentId: 7 })).rejects.toMatchObject({ code: 'BUDGET_PARAMS' });
   const inTurn = p.t.kernel.run(async (run) => {
     const own = run.as({ values: [given(Turn, { runId: run.id } as Turn)] });
-    return ((await own.call(Methods, {}))['budget.reset'] as Method)({}, { kind: 'terminal' } as Client, own);
+    return ((await own.call(Methods, {}))['budget.reset'] as Method)({}, { kind: 'terminal', sender: 'owner' } as Client, own);
   });
   await expect(inTurn).rejects.toMatchObject({ code: 'BUDGET_OWNER' });
   await call(p.t, 'budget.reset', { agentId: 'main' });

@@ -4,7 +4,7 @@ import { backoffMs } from '../../../plugins/mcp/backoff.ts';
 import { lineReader } from '../../../plugins/mcp/line-reader.ts';
 import { resultOf } from '../../../plugins/mcp/result.ts';
 import { namesIn, toolName } from '../../../plugins/mcp/tool-name.ts';
-import { textOf } from '../../support/toolbench.ts';
+import { said } from './said.ts';
 
 test('any tool of any server gets a name that providers take, and no two the same', () => {
   fc.assert(
@@ -28,10 +28,11 @@ test('attempts come after 1 s, doubling to a minute', () => {
   expect(backoffMs(1, () => 0.999)).toBeGreaterThan(790);
 });
 
-type Answer = Parameters<typeof resultOf>[0];
+type Answer = Parameters<typeof resultOf>[1];
+const wordsOf = (answer: Answer, takesImages = true) => said(resultOf('crm', answer, takesImages));
 const text = (words: string) => ({ type: 'text', text: words }) as const;
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const;
-const shown: readonly (readonly [what: string, answer: Answer, said: string])[] = [
+const shown: readonly (readonly [what: string, answer: Answer, words: string])[] = [
   ['nothing', { content: [] }, '[no content]'],
   ['structure alone', { content: [], structuredContent: { a: 1 } }, '{"a":1}'],
   [
@@ -58,10 +59,10 @@ const shown: readonly (readonly [what: string, answer: Answer, said: string])[] 
     '[image/svg+xml, 3 bytes; models take png, jpeg, gif and webp]',
   ],
 ];
-test.each(shown)('SPEC 2.2: of a server’s answer %s is shown', (_, answer, said) => expect(textOf(resultOf(answer, true))).toBe(said));
+test.each(shown)('SPEC 2.2: of a server’s answer %s is shown', (_, answer, words) => expect(wordsOf(answer)).toBe(words));
 
 test('a model that sees no images is told of them', () => {
-  expect(textOf(resultOf({ content: [image] }, false))).toBe('[image/png, 3 bytes; the model in use takes no images]');
+  expect(wordsOf({ content: [image] }, false)).toBe('[image/png, 3 bytes; the model in use takes no images]');
 });
 
 test('lines come whole, however they were cut on the way, and one that never ends is given up', () => {

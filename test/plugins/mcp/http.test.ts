@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { ToolAbsences } from '../../../plugins/policy/contract.ts';
 import secrets from '../../../plugins/secrets/index.ts';
 import mcp from '../../../plugins/mcp/index.ts';
-import { allowAll, textOf, toolbench } from '../../support/toolbench.ts';
+import { allowAll, toolbench } from '../../support/toolbench.ts';
 import { isUp, offered, states } from './bench.ts';
 import { httpServer } from './http-server.ts';
+import { said } from './said.ts';
 
 const boot = (port: number, block: object = {}, env: Readonly<Record<string, string>> = {}) =>
   toolbench(
@@ -24,7 +25,7 @@ test('SPEC 2.3: the tools of a streamable HTTP server are offered and called, wi
   );
   await isUp(bench, 'web');
   expect(await offered(bench)).toEqual(['mcp__web__hello']);
-  expect(textOf(await bench.call('mcp__web__hello', {}))).toBe('hello');
+  expect(said(await bench.call('mcp__web__hello', {}))).toBe('hello');
   expect(server.asked.every((headers) => headers['x-plain'] === 'yes' && headers.authorization === 'secret')).toBe(true);
   server.grow('grown');
   await expect.poll(() => offered(bench)).toEqual(['mcp__web__hello', 'mcp__web__grown']);
@@ -36,14 +37,14 @@ test('a server that is started anew has lost the session: the call says so, and 
   await isUp(bench, 'web');
   await first[Symbol.asyncDispose]();
   const lost = await bench.call('mcp__web__hello', {});
-  expect([lost.isError, textOf(lost)]).toEqual([
+  expect([lost.isError, said(lost)]).toEqual([
     true,
     expect.stringMatching(/^mcp__web__hello failed: .*whether it took effect is not known$|there is no tool/),
   ]);
   await expect.poll(() => states(bench), { timeout: 10_000 }).toMatchObject([{ state: 'down' }]);
   await using _again = await httpServer(first.port);
   await isUp(bench, 'web');
-  expect(textOf(await bench.call('mcp__web__hello', {}))).toBe('hello');
+  expect(said(await bench.call('mcp__web__hello', {}))).toBe('hello');
 });
 
 test('a redirect does not carry the owner’s headers elsewhere', { timeout: 30_000 }, async () => {

@@ -8,8 +8,9 @@ import mcp from '../../../plugins/mcp/index.ts';
 import policy from '../../../plugins/policy/index.ts';
 import store from '../../../plugins/store/index.ts';
 import toolsExec from '../../../plugins/tools-exec/index.ts';
-import { allowAll, textOf, type Toolbench } from '../../support/toolbench.ts';
+import { allowAll, type Toolbench } from '../../support/toolbench.ts';
 import { isUp, mcpBench, offered, ours, states } from './bench.ts';
+import { said } from './said.ts';
 
 const absences = (bench: Toolbench) => bench.test.kernel.run((run) => run.call(ToolAbsences, []));
 const lines = async (file: string) => (await readFile(file, 'utf8').catch(() => '')).trim().split('\n');
@@ -34,16 +35,17 @@ test('SPEC 2.3: the tools of a stdio server are offered and called, and go with 
         expect.stringMatching(`^mcp__my__${name.slice(0, 20)}`),
       ),
     );
-    expect(textOf(await bench.call('mcp__my__echo', { text: 'hello' }))).toBe('hello');
-    expect(await bench.call('mcp__my__fail', {})).toMatchObject({ isError: true, content: [{ text: 'it went wrong' }] });
+    expect(said(await bench.call('mcp__my__echo', { text: 'hello' }))).toBe('hello');
+    const failed = await bench.call('mcp__my__fail', {});
+    expect([failed.isError, said(failed)]).toEqual([true, 'it went wrong']);
     const wrong = await bench.call('mcp__my__echo', { txt: 1 });
-    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining('wrong arguments for mcp__my__echo: "text" is missing')]);
-    expect(textOf(await bench.call('mcp__my__huge', {}))).toMatch(/^x{50000}\n\[cut: 70000 more characters; ask for less at once\]$/);
+    expect([wrong.isError, said(wrong)]).toEqual([true, expect.stringContaining('wrong arguments for mcp__my__echo: "text" is missing')]);
+    expect(said(await bench.call('mcp__my__huge', {}))).toMatch(/^x{50000}\n\[cut: 70000 more characters; ask for less at once\]$/);
     expect(await absences(bench)).toEqual([
       { tool: expect.stringMatching(/^mcp__my__bad_schema_/), why: expect.stringContaining('no JSON Schema that can be checked') },
     ]);
 
-    const env = JSON.parse(textOf(await bench.call('mcp__my__env', {}))) as Record<string, string>;
+    const env = JSON.parse(said(await bench.call('mcp__my__env', {}))) as Record<string, string>;
     expect(env).toMatchObject({ GIVEN: 'yes', PATH: expect.any(String) });
     expect(Object.keys(env).filter((key) => /KEY|TOKEN|SECRET|INSTAR_NO/.test(key))).toEqual([]);
     expect(await readFile(join(bench.test.home, 'logs/mcp-my.log'), 'utf8')).toContain('words on stderr');
@@ -58,15 +60,15 @@ test('SPEC 2.3: a list that the server changes is live with the next turn', { ti
   expect(await offered(bench)).not.toContain('mcp__my__grown');
   await bench.call('mcp__my__grow', {});
   await expect.poll(() => offered(bench)).toContain('mcp__my__grown');
-  expect(textOf(await bench.call('mcp__my__grown', {}))).toBe('grown');
+  expect(said(await bench.call('mcp__my__grown', {}))).toBe('grown');
 });
 
 test('a call that takes too long ends with what is known, and the connection goes on', { timeout: 30_000 }, async () => {
   await using bench = await mcpBench({ my: { ...ours, timeoutSeconds: 1 } });
   await isUp(bench, 'my');
   const late = await bench.call('mcp__my__slow', {});
-  expect([late.isError, textOf(late)]).toEqual([true, expect.stringMatching(/timed out; whether it took effect is not known$/i)]);
-  expect(textOf(await bench.call('mcp__my__echo', { text: 'still there' }))).toBe('still there');
+  expect([late.isError, said(late)]).toEqual([true, expect.stringMatching(/timed out; whether it took effect is not known$/i)]);
+  expect(said(await bench.call('mcp__my__echo', { text: 'still there' }))).toBe('still there');
 });
 
 test('a call shows its progress, and is cancelled at the server when it is aborted', { timeout: 30_000 }, async () => {
@@ -76,12 +78,12 @@ test('a call shows its progress, and is cancelled at the server when it is abort
   await isUp(bench, 'my');
   const abort = new AbortController();
   const seen: string[] = [];
-  const call = bench.call('mcp__my__slow', {}, { signal: abort.signal, onUpdate: (partial) => seen.push(textOf(partial)) });
+  const call = bench.call('mcp__my__slow', {}, { signal: abort.signal, onUpdate: (partial) => seen.push(said(partial)) });
   await expect.poll(() => seen).toEqual(['half way (1 of 2)']);
   abort.abort(new Error('stopped'));
   await expect(call).rejects.toThrow('stopped');
   await expect.poll(() => lines(log)).toContain('cancelled');
-  expect(textOf(await bench.call('mcp__my__echo', { text: 'still there' }))).toBe('still there');
+  expect(said(await bench.call('mcp__my__echo', { text: 'still there' }))).toBe('still there');
 });
 
 test('SPEC 14.4: a reload keeps the program, a change of what starts it makes it anew', { timeout: 30_000 }, async () => {
@@ -108,14 +110,14 @@ test('a server that crashes fails the call with what is known, is told absent, a
   await using bench = await mcpBench({ my: ours });
   await isUp(bench, 'my');
   const result = await bench.call('mcp__my__crash', {});
-  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('whether it took effect is not known')]);
+  expect([result.isError, said(result)]).toEqual([true, expect.stringContaining('whether it took effect is not known')]);
   await expect.poll(() => states(bench)).toMatchObject([{ state: 'down', tools: [] }]);
   expect(await offered(bench)).toEqual([]);
   expect(await absences(bench)).toEqual([
     { tool: 'mcp__my__*', why: expect.stringMatching(/^MCP server "my" is down: .*; it is tried again$/) },
   ]);
   await isUp(bench, 'my');
-  expect(textOf(await bench.call('mcp__my__echo', { text: 'back' }))).toBe('back');
+  expect(said(await bench.call('mcp__my__echo', { text: 'back' }))).toBe('back');
 });
 
 const faulty: Readonly<Record<string, readonly [block: object, why: RegExp]>> = {
@@ -158,8 +160,8 @@ test('SPEC 2.3, 4.3: tools of a server pass the same policy, and are asked for u
   await bench.test.apply(plugins, { tools: { deny: ['mcp__my__env'] }, mcp: { servers: { my: { ...ours, allow: ['ec*', 'env'] } } } });
   await isUp(bench, 'my');
   const owner = { subject: { agent: 'main', sender: 'owner', session: 'main' } } as const;
-  expect(textOf(await bench.call('mcp__my__echo', { text: 'unasked' }, owner))).toBe('unasked');
-  expect(textOf(await bench.call('mcp__my__env', {}, owner))).toMatch(/mcp__my__env is not available here: .*tools\.deny/);
+  expect(said(await bench.call('mcp__my__echo', { text: 'unasked' }, owner))).toBe('unasked');
+  expect(said(await bench.call('mcp__my__env', {}, owner))).toMatch(/mcp__my__env is not available here: .*tools\.deny/);
   const asked = await bench.call('mcp__my__huge', {}, owner);
-  expect([asked.isError, textOf(asked)]).toEqual([true, expect.stringContaining('nobody is here to do it')]);
+  expect([asked.isError, said(asked)]).toEqual([true, expect.stringContaining('nobody is here to do it')]);
 });

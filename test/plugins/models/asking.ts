@@ -42,6 +42,7 @@ interface Asking {
   readonly signal?: AbortSignal;
   readonly tools?: readonly ToolSpec[];
   readonly on?: (event: ModelEvent) => void;
+  readonly search?: object;
 }
 
 export async function askIn(run: Run, ref: string, asking: Asking): Promise<Asked> {

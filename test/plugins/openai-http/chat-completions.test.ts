@@ -192,6 +192,11 @@ test('switched off, the endpoint says how to switch it on', async () => {
   await expect(p.client.models.list()).rejects.toThrow('gateway.http.endpoints.chatCompletions.enabled');
 });
 
+const instructed = (words: string, after: string) =>
+  new RegExp(
+    `^Instructions of the API client:\\n<<<CLIENT_INSTRUCTIONS (\\w{16})>>>\\n${words}\\n<<<END_CLIENT_INSTRUCTIONS \\1>>>${after}$`,
+  );
+
 test('alone, a request is its whole history, and what the client instructs stands where everyone sees it', async () => {
   await using p = await boot();
   await p.client.chat.completions.create({
@@ -213,11 +218,11 @@ test('alone, a request is its whole history, and what the client instructs stand
   });
   const [{ history, content, subject, volatile }] = p.turns.arrivals as [(typeof p.turns.arrivals)[0]];
   expect(history).toMatchObject([
-    { role: 'user', content: 'Instructions of the API client:\nBe brief.\n\none' },
+    { role: 'user', content: expect.stringMatching(instructed('Be brief.', '\n\none')) },
     { role: 'assistant', content: [{ type: 'text', text: 'two' }], stopReason: 'stop' },
   ]);
   expect(content).toEqual([
-    { type: 'text', text: 'Instructions of the API client:\nNow rhyme.\n\n' },
+    { type: 'text', text: expect.stringMatching(instructed('Now rhyme.', '\n\n')) },
     { type: 'text', text: 'three' },
     { type: 'text', text: '\n\n' },
     { type: 'text', text: 'look' },

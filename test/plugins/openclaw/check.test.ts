@@ -101,3 +101,17 @@ test('wrong use and a missing file are told', async () => {
   expect(await check(home, [])).toMatchObject({ code: 64, text: expect.stringContaining('there is no config at') });
   await expect(check(home, [home.at('gone.json')])).rejects.toMatchObject({ code: 'CONFIG_TEXT' });
 });
+
+test('a key whose plugin is switched off in the same file is not in use; one that promises safety is a warning', async () => {
+  const text = `{
+  plugins: { entries: { budget: { enabled: false }, 'tools-exec': { enabled: false } } },
+  budget: { day: { usd: 1 } },
+  tools: { deny: ['gateway'], exec: { security: 'deny' } },
+}`;
+  await using home = await folder({ 'instar.json5': text });
+  const { code, text: said } = await check(home, [], home.at('instar.json5'));
+  expect(code).toBe(0);
+  expect(said).toContain('no effect here: 1\n  plugin "tools-exec" is off\n    instar.json5:4:39  tools.exec.security');
+  expect(said).toContain('warnings: 1\n  instar.json5:3:20  budget.day.usd: has no effect: plugin "budget" is off');
+  expect(said).toMatch(/ {2}policy +tools\.deny/);
+});

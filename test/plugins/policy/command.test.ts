@@ -99,3 +99,9 @@ test.each([
   await using at = await boot(here);
   expect(await told(command, argv, at)).toEqual({ code: 64, text: expect.stringContaining(text) });
 });
+
+test('an id of a group or a sender may be negative, as they are on some platforms', async () => {
+  await using at = await boot(here, config);
+  const { text, code } = await told(policyCommand, ['explain', '--group', '-1001', '--sender', '-7', '--json'], at);
+  expect([code, JSON.parse(text).subject]).toEqual([0, expect.objectContaining({ group: '-1001', sender: 'unknown', senderId: '-7' })]);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DecideTool, definePlugin, FilterPolicy, type Subject } from '../../../kernel/index.ts';
-import { GroupTools, groupRulesOf, type ChannelGroups, NativeSearch } from '../../../plugins/policy/contract.ts';
+import { GroupTools, groupToolsIn, type ChannelGroups, NativeSearch } from '../../../plugins/policy/contract.ts';
 import { textOf } from '../../support/toolbench.ts';
 import { boot, offered, toolOf } from './catalog.ts';
 
@@ -114,12 +114,7 @@ const groups: ChannelGroups = {
 const channels = definePlugin({
   name: 'channels',
   description: 'test',
-  provides: [GroupTools],
-  setup: (ctx) =>
-    ctx.provide(GroupTools, {
-      rules: ({ channel, group, senderId }) =>
-        channel === 'telegram' && group !== undefined ? groupRulesOf(groups, 'channels.telegram.groups', group, senderId) : undefined,
-    }),
+  setup: (ctx) => ctx.tap(GroupTools, groupToolsIn('telegram', groups)),
 });
 const inGroup = (group: string, senderId?: string) => ({ ...owner, channel: 'telegram', group, ...(senderId && { senderId }) });
 test.each([

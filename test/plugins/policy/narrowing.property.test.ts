@@ -50,13 +50,17 @@ const whole: fc.Arbitrary<Whole> = fc.record({
 });
 
 const at = <R>(path: string, given: R | undefined): Placed<R> | undefined => (given === undefined ? undefined : { path, rules: given });
-const ruling = ({ global, agent, group, depth }: Whole): Ruling => ({
+const ruling = ({ global, agent, depth }: Whole): Ruling => ({
   tools: { path: 'tools', rules: global },
   agent: () => at('agents.list[0].tools', agent),
   maxSpawnDepth: () => ({ depth, path: 'd' }),
-  group: () => at('group', group),
 });
-const standing = (all: Whole, of: Subject, native?: Standing['native']): Standing => ({ subject: of, ruling: ruling(all), native });
+const standing = (all: Whole, of: Subject, native?: Standing['native']): Standing => ({
+  subject: of,
+  ruling: ruling(all),
+  native,
+  group: at('group', all.group),
+});
 const passing = (one: Standing) => tools.filter((name) => !refusalOf({ name }, one));
 const isWithin = (inner: readonly string[], outer: readonly string[]) => expect(outer).toEqual(expect.arrayContaining([...inner]));
 

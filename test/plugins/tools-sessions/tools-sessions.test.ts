@@ -66,6 +66,14 @@ const seen: readonly (readonly [what: string, subject: Subject, own: string, ask
   ['the owner one of another agent', owner, 'agent:main:main', 'agent:other:main', false],
   ['a guest that of the owner', { ...owner, sender: 'known', session: 'direct' }, 'agent:main:direct:ann', 'agent:main:main', false],
   ['a sub-agent that of its parent (U086)', { ...owner, session: 'subagent', depth: 1 }, 'agent:main:direct:ann', 'agent:main:main', false],
+  [
+    'the owner, from a sandbox, that of the host',
+    { ...owner, session: 'direct', sandboxed: true },
+    'agent:main:direct:ann',
+    'agent:main:main',
+    false,
+  ],
+  ['a sandbox its own', { ...owner, session: 'direct', sandboxed: true }, 'agent:main:direct:ann', 'agent:main:direct:ann', true],
   ['a group that of the owner', { ...owner, session: 'group' }, 'agent:main:direct:ann', 'agent:main:main', false],
   ['the owner one that is not there', owner, 'agent:main:main', 'agent:main:nowhere', false],
 ];
