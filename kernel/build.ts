@@ -51,7 +51,7 @@ export async function build(kernel: Kernel, id: number, candidate: Candidate) {
     const owned = plugins.flatMap(({ plugin }) => plugin.config?.at ?? []); // also by the early, and by those without a place
     await add(late, loaded, owned);
     const next = generation(kernel, id, instances, leftOut);
-    const problem = await next.enter((run) => run.call(CheckGeneration, { plugins: instances.map(({ name }) => name) }));
+    const problem = await next.enter((run) => run.call(CheckGeneration, { plugins: instances.map(({ name }) => name), leftOut }));
     if (problem) throw new KernelError('GENERATION_REJECTED', problem);
     return next;
   }

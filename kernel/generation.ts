@@ -37,7 +37,7 @@ export function generation(kernel: Kernel, id: number, instances: readonly Insta
     try {
       const result = await fn(value, run);
       if (kind === 'waterfall' && result === undefined) throw new KernelError('HOOK_UNDEFINED', 'it must return the next value');
-      return hook === FilterPolicy.id ? narrowed(value as Offer, result as Offer, plugin, kernel.report) : result;
+      return hook === FilterPolicy.id && result !== value ? narrowed(value as Offer, result as Offer, plugin, kernel.report) : result;
     } catch (cause) {
       const error = funnel(cause, 'HOOK_FAILED', { plugin, hook, run: run.id });
       if (kind !== 'notify') throw error;

@@ -86,7 +86,7 @@ export const DecideTool = bail<ToolRequest, Verdict>('policy.decide');
 export const PromptSections = waterfall<readonly PromptSection[]>('prompt.sections');
 export const SelectRuntime = bail<Subject, Runtime>('runtime.select');
 /** Asked of the candidate before the swap; the first problem rejects it. */
-export const CheckGeneration = bail<{ readonly plugins: readonly string[] }, string>('generation.check');
+export const CheckGeneration = bail<Readonly<{ plugins: readonly string[]; leftOut: readonly LeftOut[] }>, string>('generation.check');
 export const GenerationSwapped = notify<Swap>('generation.swapped');
 export const GenerationRejected = notify<{ readonly error: unknown; readonly generation: number }>('generation.rejected');
 

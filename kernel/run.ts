@@ -67,8 +67,8 @@ export function openRun(root: Root, { values = [], ...options }: RunOptions, out
 }
 
 /** Of tools of one name the first registered stays. */
-const unique = <T extends { readonly name: string }>(tools: readonly T[]) =>
-  tools.filter(({ name }, i) => tools.findIndex((tool) => tool.name === name) === i);
+const unique = <T extends { readonly name: string }>(tools: readonly T[], seen = new Set<string>()) =>
+  tools.filter(({ name }) => seen.size < seen.add(name).size);
 
 /** SERVICE_UNKNOWN, with the plugin that should have provided it, and why it did not. */
 export function lacking(service: string, who: string, leftOut: readonly LeftOut[], plugin?: string): never {

@@ -108,7 +108,7 @@ export async function openLedger(store: Store, now: () => number): Promise<Ledge
       return ended.length;
     },
     async put(profile) {
-      await store.insist((t) => writeProfile(t, profile, now()), new AbortController().signal);
+      await store.insist((t) => writeProfile(t, profile, now()));
       profiles.set(profile.id, profile);
     },
     async reread(id) {

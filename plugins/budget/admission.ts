@@ -24,7 +24,6 @@ export interface Means {
   /** Models without a price that were told of. */
   readonly unpriced: Set<string>;
   /** Ends with the process: until then what was spent is to be written. */
-  readonly signal: AbortSignal;
 }
 
 type Admitted = { readonly reserved: Reserved; readonly price: Price | undefined };
@@ -95,7 +94,7 @@ export function admission(means: Means) {
     // A full disk holds no answer up: the reservation stands until there is room.
     await means.store.tx(write).catch((error: unknown) => {
       log.warn(`what a request took is kept later: ${messageOf(error)}`);
-      means.store.insist(write, means.signal).catch(() => {}); // charged as reserved at the next start
+      means.store.insist(write).catch(() => {}); // charged as reserved at the next start
     });
   }
 

@@ -18,7 +18,6 @@ interface Shared extends Leasable {
   readonly boot: string;
   readonly downgraded: Downgraded;
   readonly unpriced: Set<string>;
-  readonly signal: AbortSignal;
 }
 
 const dayMs = 86_400_000;
@@ -45,21 +44,17 @@ export default definePlugin({
     const shared = await ctx.lease('budget', async (): Promise<Shared> => {
       const boot = newId();
       await openLedger({ store, boot, now, newId }).recover();
-      const end = new AbortController();
       return {
         boot,
         downgraded: new Map(),
         unpriced: new Set(),
-        signal: end.signal,
         resume() {},
-        async [Symbol.asyncDispose]() {
-          end.abort();
-        },
+        async [Symbol.asyncDispose]() {},
       };
     });
     const ledger = openLedger({ store, boot: shared.boot, now, newId });
     const asking = permission(ledger, now);
-    const { unpriced, signal } = shared;
+    const { unpriced } = shared;
     const means: Means = {
       config,
       ledger,
@@ -69,7 +64,6 @@ export default definePlugin({
       now,
       calendar: calendars(calendarOf),
       unpriced,
-      signal,
     };
     const { admit, settle } = admission(means);
 

@@ -58,8 +58,7 @@ export async function answer({ request, on }: ModelAsk, run: Run, means: Means):
     standingsOf: standingsIn(run, sessionId),
     pause: () => pause(250 * (1 + means.random()), undefined, { signal }).catch(() => {}), // stopped: the walk sees it
     patienceMs: means.patienceMs,
-    async wait({ ref, standing }, ms) {
-      const reason = standing.reason ?? 'rate_limit';
+    async wait({ ref, standing, reason = 'rate_limit' }, ms) {
       means.log.info(`all models rest; waiting ${secondsOf(ms)} for ${ref} as ${standing.profile.id} (${reason})`, { runId: turn?.runId });
       publish(run, 'model_waiting', { model: ref, profile: standing.profile.id, reason, ms });
       // A little longer, each time otherwise: not all sessions ask at one moment.

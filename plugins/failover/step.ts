@@ -1,6 +1,6 @@
 import { messageOf } from '../../kernel/index.ts';
 import type { Standing } from '../auth-profiles/contract.ts';
-import type { Model } from '../models/contract.ts';
+import type { FailureReason, Model } from '../models/contract.ts';
 import { type Candidate, refOf } from './chain.ts';
 import { secondsOf } from './seconds.ts';
 
@@ -12,6 +12,8 @@ export interface Step {
   readonly isProbe: boolean;
   /** Its rest is waited out first. Milliseconds since 1970. */
   readonly readyAt?: number;
+  /** Why it rests. */
+  readonly reason?: FailureReason;
   readonly why: string;
 }
 
@@ -23,8 +25,14 @@ export interface Behind {
   readonly givenUp: ReadonlySet<string>;
   /** Profiles that failed just now, whatever the model. */
   readonly spoiled: ReadonlySet<string>;
-  /** `step` keys that had too much to do, and when their server takes the same again; undefined: when their rest is over. */
-  readonly busy: ReadonlyMap<string, number | undefined>;
+  /** By `step` key: who had too much to do. */
+  readonly busy: ReadonlyMap<string, Busy>;
+}
+
+export interface Busy {
+  readonly reason: FailureReason;
+  /** When its server takes the same again; undefined: when its rest is over. */
+  readonly readyAt?: number;
 }
 
 /** Of who has asked nothing yet. */
@@ -66,10 +74,11 @@ export async function soonStep(
     for (const standing of model ? standingsOf(model) : []) {
       const key = keyOf(candidate.ref, standing.profile.id);
       const isOut = asked.has(key) ? !busy.has(key) : spoiled.has(standing.profile.id);
-      const readyAt = busy.get(key) ?? standing.readyAt;
+      const readyAt = busy.get(key)?.readyAt ?? standing.readyAt;
+      const reason = busy.get(key)?.reason ?? standing.reason;
       if (!model || isOut || readyAt === undefined || readyAt - now > patienceMs || readyAt >= (found?.readyAt ?? Infinity)) continue;
       const why = `all of the chain rests and this is ready in ${secondsOf(readyAt - now)}: that is waited for (${standing.why})`;
-      found = { ref: candidate.ref, model, standing, isProbe: true, readyAt, why };
+      found = { ref: candidate.ref, model, standing, isProbe: true, readyAt, why, ...(reason && { reason }) };
     }
   }
   return found;

@@ -4,7 +4,7 @@ import { attemptOf, type FailureReason, type ModelFailure, type ModelReply } fro
 import type { Candidate } from './chain.ts';
 import type { AttemptNote } from './contract.ts';
 import { exhausted } from './exhausted.ts';
-import { keyOf, nextStep, probeStep, soonStep, type StandingsOf, type Step } from './step.ts';
+import { type Busy, keyOf, nextStep, probeStep, soonStep, type StandingsOf, type Step } from './step.ts';
 
 /** What came of one attempt. `isShown`: text of it was shown, which cannot be taken back. */
 export interface Tried {
@@ -58,7 +58,7 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   const asked = new Set<string>();
   const givenUp = new Set<string>();
   const spoiled = new Set<string>();
-  const busy = new Map<string, number | undefined>();
+  const busy = new Map<string, Busy>();
   const behind = { asked, givenUp, spoiled, busy };
   const notes: AttemptNote[] = [];
   const spent: Usage[] = [];
@@ -73,10 +73,11 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
     const failure: ModelFailure = { code: 'MODEL_NO_KEY', message: 'no profile of it can be used', reason: 'auth' };
     return { message: attemptOf(first, {}, failure).message, failure };
   };
-  const stopped = (): ModelReply | undefined => {
-    if (!signal.aborted || !last) return undefined;
+  const stopped = async (): Promise<ModelReply | undefined> => {
+    if (!signal.aborted) return undefined;
     const failure: ModelFailure = { code: 'MODEL_ABORTED', message: 'was stopped' };
-    return { message: { ...last.message, stopReason: 'aborted', errorMessage: failure.message }, failure };
+    const { message } = last ?? (await nothing());
+    return { message: { ...message, stopReason: 'aborted', errorMessage: failure.message }, failure };
   };
   const sum = (reply: ModelReply): ModelReply => ({
     ...reply,
@@ -94,10 +95,11 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   for (;;) {
     const step: Step | undefined = again ?? (await nextStep(chain, standingsOf, behind)) ?? (await soon()) ?? (await probe());
     if (step?.readyAt !== undefined && !again) {
-      waitedMs = Math.max(0, step.readyAt - now());
-      await wait(step, waitedMs);
+      const waitsAt = now();
+      await wait(step, Math.max(0, step.readyAt - waitsAt));
+      waitedMs = now() - waitsAt;
     }
-    const end = stopped();
+    const end = await stopped();
     if (end) return sum(end);
     if (!step) return failed();
     isProbed ||= step.isProbe && step.readyAt === undefined;
@@ -117,7 +119,8 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
     if (verdict === 'stop') return failed();
     if (failure.reason === 'rate_limit' || failure.reason === 'overloaded') {
       const restMs = failure.retryAfterMs ?? (failure.reason === 'overloaded' ? hiccupMs : undefined);
-      busy.set(keyOf(step.ref, step.standing.profile.id), restMs === undefined ? undefined : now() + restMs);
+      const { reason } = failure;
+      busy.set(keyOf(step.ref, step.standing.profile.id), { reason, ...(restMs !== undefined && { readyAt: now() + restMs }) });
     }
     if (verdict === 'next profile' && !failure.perModel) spoiled.add(step.standing.profile.id);
     if (verdict === 'next model') givenUp.add(step.ref);

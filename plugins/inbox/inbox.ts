@@ -12,12 +12,11 @@ export interface InboxAround {
   readonly store: Store;
   readonly lanes: Lanes;
   readonly config: QueueConfig;
-  readonly signal: AbortSignal;
   /** Sees to items that no turn answers, on its own time: it must not hold up who hands in the next. */
   readonly end: (one: Unanswered) => void;
 }
 
-export function openInbox({ store, lanes, config, signal, end }: InboxAround): Inbox {
+export function openInbox({ store, lanes, config, end }: InboxAround): Inbox {
   function arrive(item: InboxItem) {
     if (obeyed(item, lanes, end)) return;
     const refused = lanes.enqueue(item, boundsFor(item, config));
@@ -41,7 +40,7 @@ export function openInbox({ store, lanes, config, signal, end }: InboxAround): I
     abort: (sessionKey, why) => lanes.abort(sessionKey, why),
     async cancel(itemId, why) {
       const was = lanes.cancel(itemId, why);
-      if (was === 'waiting') await store.insist((t) => finishItem(t, itemId, 'cancelled', null, Date.now()), signal);
+      if (was === 'waiting') await store.insist((t) => finishItem(t, itemId, 'cancelled', null, Date.now()));
       return was !== undefined;
     },
     async finish(t, itemId, state, runId) {

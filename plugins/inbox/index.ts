@@ -29,7 +29,7 @@ export default definePlugin({
     await store.migrate('inbox', tables);
     const { run, log } = ctx;
     const take = async (item: InboxItem, signal: AbortSignal, claim: Claim) => {
-      if (item.attempt > 1) await store.insist((t) => countAttempt(t, item), signal);
+      if (item.attempt > 1) await store.insist((t) => countAttempt(t, item));
       await run((r) => r.get(Turns).take(item, r, claim), { signal });
     };
     const report = (error: unknown) => log.error('a turn broke', { error });
@@ -45,7 +45,7 @@ export default definePlugin({
     };
     // Read before anything can be enqueued, so that nothing new is taken for a leftover.
     const lanes = await ctx.lease('inbox.lanes', async () => openLanes({ take, report, limits: closed, left: await store.tx(takeUp) }));
-    ctx.provide(Inbox, openInbox({ store, lanes, config, signal: ctx.signal, end }));
+    ctx.provide(Inbox, openInbox({ store, lanes, config, end }));
     ctx.tap(EndUnanswered, (one, r) => endUnanswered(one, r, config));
     ctx.tap(GenerationSwapped, async (_, r) => lanes.limit(await r.call(LaneLimits, limitsOf(r))));
     ctx.tap(Methods, (methods) => ({ ...methods, 'inbox.list': () => ({ items: lanes.active() }) }));

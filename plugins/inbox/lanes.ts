@@ -1,6 +1,6 @@
 import type { ActiveItem, Claim, InboxItem } from './contract.ts';
 import { joiners, laneOf, mayInterrupt } from './joining.ts';
-import { makeRoom, type Room, shortenLeftovers } from './overflow.ts';
+import { asAnswered, makeRoom, type Room, shortenLeftovers } from './overflow.ts';
 import { openSlots, type Ticket } from './slots.ts';
 
 /** A turn under way. */
@@ -89,7 +89,7 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
   }
 
   function begin(key: string, session: Session, lane: string) {
-    const item = session.waiting.shift() as InboxItem;
+    const item = asAnswered(session.waiting.shift() as InboxItem, session.waiting);
     const ended = Promise.withResolvers<void>();
     const running: Running = { items: [item], abort: new AbortController(), since: now(), lane, place: 'held', asides: 0, ended };
     session.running = running;

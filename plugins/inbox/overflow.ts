@@ -16,15 +16,13 @@ const isWhole = ({ isShortened }: InboxItem) => !isShortened;
 export function makeRoom(waiting: InboxItem[], item: InboxItem, { cap, drop }: Room): InboxItem | undefined {
   if (waiting.filter(isWhole).length < cap) return undefined;
   if (drop === 'new') return item;
-  if (drop === 'old' || !shortenOldest(waiting, [item])) return waiting.shift();
+  if (drop === 'old') return waiting.shift();
+  if (!shortenOldest(waiting, [item])) return takeFirst(waiting, isWhole);
   const isOver = waiting.length - waiting.filter(isWhole).length > cap;
-  return isOver
-    ? waiting.splice(
-        waiting.findIndex(({ isShortened }) => isShortened),
-        1,
-      )[0]
-    : undefined;
+  return isOver ? takeFirst(waiting, (one) => !isWhole(one)) : undefined;
 }
+
+const takeFirst = (waiting: InboxItem[], isIt: (one: InboxItem) => boolean) => waiting.splice(waiting.findIndex(isIt), 1)[0];
 
 /** After a restart: rows say only what came. The first may have begun already and stays as it is. */
 export function shortenLeftovers(waiting: InboxItem[], { cap, drop }: Room) {
@@ -32,10 +30,21 @@ export function shortenLeftovers(waiting: InboxItem[], { cap, drop }: Room) {
   for (let over = waiting.length - cap; over > 0 && shortenOldest(waiting, [], 1); over--);
 }
 
-/** Only one that a later one can answer for; false where there is none. */
+/** What begins a turn is shortened only where a whole one is answered with it: what came between may be gone by now. */
+export function asAnswered(item: InboxItem, waiting: readonly InboxItem[]): InboxItem {
+  return isWhole(item) || isCovered(item, waiting) ? item : { ...item, isShortened: false };
+}
+
+/** Whether all that comes up to the next whole one may be answered with it. */
+function isCovered(item: InboxItem, later: readonly InboxItem[]): boolean {
+  const whole = later.findIndex(isWhole);
+  return whole >= 0 && later.slice(0, whole + 1).every((other) => mayJoin(item, other));
+}
+
+/** Only one that a later one is answered with; false where there is none. */
 function shortenOldest(waiting: InboxItem[], coming: readonly InboxItem[], from = 0): boolean {
   const later = (i: number) => [...waiting.slice(i + 1), ...coming];
-  const at = waiting.findIndex((one, i) => i >= from && isWhole(one) && later(i).some((other) => mayJoin(one, other)));
+  const at = waiting.findIndex((one, i) => i >= from && isWhole(one) && isCovered(one, later(i)));
   if (at < 0) return false;
   waiting[at] = { ...(waiting[at] as InboxItem), isShortened: true };
   return true;

@@ -22,7 +22,7 @@ export function openOutbox(store: Store, retries: Retries, log: Log): Outbox {
     const sent = await attempt(run, delivery);
     const wait = backoff[tried - 1];
     const result: SendResult = sent.kind === 'retry' && wait === undefined ? { kind: 'failed', why: sent.why } : sent;
-    const isOurs = await store.insist((t) => settleRow(t, delivery.id, result, tried, Date.now()), run.signal); // else it would be sent twice
+    const isOurs = await store.insist((t) => settleRow(t, delivery.id, result, tried, Date.now())); // else it would be sent twice
     if (!isOurs) return { kind: 'failed', why: 'it was dropped by hand' };
     if (result.kind === 'failed') log.error(`delivery to ${delivery.route} failed: ${result.why}`, { itemId: delivery.itemId });
     if (result.kind === 'retry' && wait !== undefined) retries.again({ ...delivery, attempt: tried }, wait);

@@ -21,6 +21,7 @@ export async function fitted(
 ): Promise<Asked> {
   const spent: Usage[] = [];
   let compactions = 0;
+  let waitedMs: number | undefined;
   /** Undefined: it fits as far as anybody knows. */
   async function compact(refused?: ModelFailure): Promise<ModelFailure | undefined> {
     if (compactions === maxCompactions) return refused && exhausted(input, refused);
@@ -40,8 +41,10 @@ export async function fitted(
     const asked = await ask(input, run, messages, tools, around);
     const { reply, isShown } = asked;
     spent.push(reply.spent ?? reply.message.usage);
+    if (reply.waitedMs !== undefined) waitedMs = (waitedMs ?? 0) + reply.waitedMs;
     const isTooLong = reply.failure?.reason === 'context_overflow' && !isShown && reply.message.content.length === 0;
-    if (!isTooLong || run.signal.aborted) return { ...asked, reply: withSpent(reply, spent) };
+    if (!isTooLong || run.signal.aborted)
+      return { ...asked, reply: { ...withSpent(reply, spent), ...(waitedMs !== undefined && { waitedMs }) } };
     failure = await compact(reply.failure);
   }
 }

@@ -1,5 +1,7 @@
 import { service } from '../../kernel/index.ts';
 
+export { type Patience, untilThereIsRoom } from './contract/until-room.ts';
+
 export type Cell = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, Cell>>;
 
@@ -16,9 +18,10 @@ export interface Store {
   tx<T>(work: (t: Tx) => Promise<T>): Promise<T>;
   /**
    * As `tx`, for the end of something that has happened already: while the store is unusable it is tried again, until
-   * there is room or `signal` ends. `work` may run more than once.
+   * there is room or the process ends. A stop of the turn does not end it, nor does a reload: it would be done twice.
+   * `work` may run more than once.
    */
-  insist<T>(work: (t: Tx) => Promise<T>, signal: AbortSignal): Promise<T>;
+  insist<T>(work: (t: Tx) => Promise<T>): Promise<T>;
   /** Brings the owner's tables to `steps.length`. Call it in setup; a newer version on disk is refused. */
   migrate(owner: string, steps: readonly string[]): Promise<void>;
 }

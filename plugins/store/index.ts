@@ -13,6 +13,9 @@ export default definePlugin({
     const file = join(ctx.needs.host.home, 'state.db');
     const store = await ctx.lease(`store:${file}`, () => openStore(file, ctx.log));
     ctx.provide(Store, store);
-    ctx.tap(CheckGeneration, () => store.newer());
+    // Running on without the plugin whose rows a newer release wrote is no downgrade.
+    ctx.tap(CheckGeneration, ({ leftOut }) => leftOut.find(({ code }) => code === 'STORE_NEWER')?.why);
+    // A run without a signal of its own ends with the process, and not before.
+    ctx.onLive(() => void ctx.run(({ signal }) => store.endsWith(signal)));
   },
 });

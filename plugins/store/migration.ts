@@ -26,7 +26,7 @@ export async function migrate(t: Tx, file: string, owner: string, steps: readonl
   if (version === steps.length) return;
   if (version > steps.length) {
     const what = `${file}: the tables of "${owner}" have version ${version}, this release knows ${steps.length}`;
-    throw new KernelError('STORE_NEWER', `${what}; run the newer release, or restore a backup`);
+    throw new KernelError('STORE_NEWER', `${what}; run the newer release, or restore a backup`, { plugin: owner });
   }
   for (const step of steps.slice(version)) for (const sql of step.split(';')) if (sql.trim()) await t.run(sql);
   await t.run(

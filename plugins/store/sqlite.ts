@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { isCoded, KernelError, type Log, messageOf } from '../../kernel/index.ts';
+import { KernelError, type Log } from '../../kernel/index.ts';
 import type { Cell, Store, Tx } from './contract.ts';
 import { storeError, unusable } from './failure.ts';
 import { insistent } from './insist.ts';
@@ -14,8 +14,8 @@ interface Waiting {
 
 /** As its plugin has it. */
 export interface OwnStore extends Store, AsyncDisposable {
-  /** What a newer release has left that a plugin of this one does not know, once. Running without that plugin is no downgrade. */
-  newer(): string | undefined;
+  /** Aborts when the process is to end at once: what is tried again until there is room is given up then. */
+  endsWith(signal: AbortSignal): void;
 }
 
 /** The state folder's rows. One connection, one transaction at a time, in the order they were asked for. */
@@ -23,7 +23,7 @@ export function openStore(file: string, log: Log): OwnStore {
   const db = connect(file);
   const statements = new Map<string, StatementSync>();
   const waiting: Waiting[] = [];
-  const newer: string[] = [];
+  let ending = new AbortController().signal;
   let flushing: Promise<void> | undefined;
 
   const prepared = (sql: string) => {
@@ -103,16 +103,13 @@ export function openStore(file: string, log: Log): OwnStore {
 
   return {
     tx,
-    insist: insistent(tx, log),
+    insist: insistent(tx, log, () => ending),
+    endsWith: (signal) => (ending = signal),
     async migrate(owner, steps) {
       await idle(); // a copy cannot be made inside a transaction
       backUp(db, file, owner, steps.length);
-      await tx((open) => migrate(open, file, owner, steps)).catch((cause: unknown) => {
-        if (isCoded(cause) && cause.code === 'STORE_NEWER') newer.push(messageOf(cause));
-        throw cause;
-      });
+      await tx((open) => migrate(open, file, owner, steps));
     },
-    newer: () => newer.splice(0)[0],
     async [Symbol.asyncDispose]() {
       await idle();
       db.close();

@@ -39,7 +39,7 @@ export async function endItems(items: readonly InboxItem[], outcome: TurnOutcome
       sent = await run.get(Outbox).put(t, answer, joins);
     }
     return sent as Delivery;
-  }, run.signal);
+  });
   const delivery = await inSight(write, run, newest.sessionKey);
   for (const { answer } of answers.toReversed()) {
     const { itemId, meta, sessionKey } = answer;

@@ -69,7 +69,9 @@ async function runAdmitted(item: InboxItem, written: number, run: Run, claim: Cl
     if (!runtime) throw new KernelError('RUNTIME_NONE', 'no plugin runs this turn; switch on "runtime-embedded"');
     const { text: system } = await own.get(Prompt).build(own, 'full');
     const history = sessions.shown(await transcript.history());
-    const input: TurnInput = { turn, system, history, append: write.append, emit: write.emit, steered: () => joined('round') };
+    // What waits is not for a runtime whose turn has been ended: nobody would answer it.
+    const steered = async () => (own.signal.aborted ? [] : joined('round'));
+    const input: TurnInput = { turn, system, history, append: write.append, emit: write.emit, steered };
     return runtime.turn(input, own);
   };
   const outcome = limit.applied(await stoppable(own, log, work).finally(() => limit.lift()));

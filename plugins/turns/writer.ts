@@ -1,28 +1,35 @@
-import { KernelError, type Log, type Run } from '../../kernel/index.ts';
+import { KernelError, type Log, messageOf, type Run } from '../../kernel/index.ts';
 import { Events } from '../events/contract.ts';
 import type { InboxItem } from '../inbox/contract.ts';
 import type { Message, Transcript } from '../sessions/contract.ts';
 import type { TurnInput } from './contract.ts';
-import { onceThereIsRoom } from './room.ts';
+import { untilThereIsRoom } from '../store/contract.ts';
+import { isFull } from './room.ts';
 import { shortened } from './shortened.ts';
 
 /** Everything a turn writes goes through here: first the file, then the event. */
 export function writer(item: InboxItem, run: Run, transcript: Transcript, log: Log) {
   const { itemId, sessionKey } = item;
   const events = run.find(Events);
-  const emit: TurnInput['emit'] = (type, data) => events?.publish({ type, sessionKey, runId: run.id, data });
-  const full = (message: string) => {
-    log.error(`${message} (the turn goes on once there is room)`, { runId: run.id });
+  let isOver = false;
+  const emit: TurnInput['emit'] = (type, data) => {
+    if (!isOver) events?.publish({ type, sessionKey, runId: run.id, data });
+  };
+  const failed = (error: unknown, tried: number) => {
+    if (tried > 0) return;
+    log.error(`${messageOf(error)} (the turn goes on once there is room)`, { runId: run.id });
     emit('turn_waiting', { message: 'the disk is full: the turn goes on once there is room' });
   };
-  let isOver = false;
+  const alive = () => {
+    if (isOver) throw new KernelError('TURN_OVER', `turn ${run.id} has had its end; what comes of it later is in no transcript`);
+  };
   const join = async (message: Message, facts: Parameters<Transcript['append']>[1]) => {
     const put = async () => {
-      if (isOver) throw new KernelError('TURN_OVER', `turn ${run.id} has had its end; what comes of it later is in no transcript`);
+      alive();
       return transcript.append(message, { runId: run.id, ...facts });
     };
     // What has been said or done cannot be taken back; a message that is about to be answered can be sent again.
-    const entry = await (message.role === 'user' ? put() : onceThereIsRoom(put, run.signal, full));
+    const entry = await (message.role === 'user' ? put() : untilThereIsRoom(put, { passes: isFull, signal: () => run.signal, failed }));
     emit('message_end', { messageId: entry.id, message, ...(entry.itemId && { itemId: entry.itemId }) });
     return message;
   };
@@ -32,13 +39,14 @@ export function writer(item: InboxItem, run: Run, transcript: Transcript, log: L
   };
   return {
     emit,
-    /** A runtime that was left behind must not write into the turn that follows. */
+    /** A runtime that was left behind must not write into the turn that follows, nor be seen at work. */
     close() {
       isOver = true;
     },
     append: async (message: Message, id?: string) => void (await join(message, id ? { id } : {})),
     /** Calls that an earlier turn left open are closed before the new message. */
     async user(one: InboxItem, joins?: string) {
+      alive(); // those that are open now are the next turn's
       await transcript.history();
       return user(one, joins);
     },

@@ -22,9 +22,9 @@ test('SPEC 7.4, U144: a short Retry-After of the last model is waited out, in si
   const answer = await p.channel.ask('go');
   expect(answer).toMatchObject({ text: 'here I am', meta: { stopReason: 'stop' } });
   expect(answer.meta['waitedMs']).toBeGreaterThan(60);
-  expect(answer.meta['waitedMs']).toBeLessThanOrEqual(120);
   const [event] = p.events.filter(({ type }) => type === 'model_waiting');
-  expect(event?.data).toMatchObject({ model: 'own/own', profile: 'own:default', reason: 'rate_limit', ms: answer.meta['waitedMs'] });
+  expect(event?.data).toMatchObject({ model: 'own/own', profile: 'own:default', reason: 'rate_limit', ms: expect.any(Number) });
+  expect(event?.data['ms']).toBeLessThanOrEqual(120);
   expect(p.t.records).toContainEqual(
     expect.objectContaining({ level: 'info', message: expect.stringMatching(/^all models rest; waiting 0\.1 s for own\/own/) }),
   );

@@ -1,3 +1,4 @@
+/* reason: the tables of one walk. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Standing } from '../../../plugins/auth-profiles/contract.ts';
@@ -36,6 +37,7 @@ async function ask({ chain, profiles, ending, patienceMs = 0, retryAfterMs = () 
   const resting = new Map<string, FailureReason>();
   let pauses = 0;
   const waits: string[] = [];
+  let clock = 0;
   const standingsOf = (model: Model): readonly Standing[] => {
     const all = (profiles[model.provider] ?? ['only']).map((name): Standing => {
       const id = name.replace(/\*+$/, '');
@@ -82,12 +84,13 @@ async function ask({ chain, profiles, ending, patienceMs = 0, retryAfterMs = () 
     signal: abort.signal,
     standingsOf,
     attempt,
-    now: () => 0,
+    now: () => clock,
     pause: async () => void pauses++,
     patienceMs,
     async wait({ ref, standing }, ms) {
       waits.push(`${ref} ${standing.profile.id} ${ms}`);
       if (stopsWait) abort.abort();
+      else clock += ms;
     },
     async ended({ model, standing }, failure) {
       const rests = failure?.reason && !['format', 'context_overflow', 'unknown'].includes(failure.reason);
@@ -298,6 +301,17 @@ const patienceMs = 15_000;
 /** The first so many attempts fail so. */
 const first = (n: number, end: Ending) => (_ref: string, _profile: string, nth: number) => (nth <= n ? end : 'ok');
 
+test('a stop while the first of all is waited for asks nobody, and tells how long was waited', async () => {
+  const { asked, reply, waits } = await ask({
+    chain: ['a/1'],
+    profiles: { a: ['p**'] },
+    ending: always('ok'),
+    patienceMs,
+    stopsWait: true,
+  });
+  expect([asked, waits, reply.failure?.code, reply.waitedMs]).toEqual([[], ['a/1 p 2000'], 'MODEL_ABORTED', 0]);
+});
+
 test.each<[string, World, readonly string[], readonly string[], string]>([
   [
     'a short Retry-After of the only one is waited out, and it is asked again',
@@ -393,5 +407,6 @@ test.each<[string, World, readonly string[], readonly string[], string]>([
   const { reply, ...seen } = await ask(world);
   expect([seen.asked, seen.waits]).toEqual([asked, waits]);
   expect(reply.failure?.code ?? 'ok').toBe(end);
-  expect(reply.waitedMs).toBe(waits.length ? Number(waits[0]?.split(' ').at(-1)) : undefined);
+  const waited = world.stopsWait ? 0 : Number(waits[0]?.split(' ').at(-1));
+  expect(reply.waitedMs).toBe(waits.length ? waited : undefined);
 });

@@ -190,6 +190,30 @@ test('a message that none may answer for is refused as with "old"; what follows 
   expect(alone.say('3', 's', { route: 'z' })?.itemId).toBe('2');
 });
 
+test('where two take turns nothing can be shortened: what no later one is answered with is refused, and stays whole', async () => {
+  const { say, end, turns } = lanesOf({ main: 1 }, { cap: 2, drop: 'summarize' });
+  const refused = ['x', 'y', 'x', 'y', 'x'].map((route, i) => say(`${i + 1}`, 's', { route })?.itemId);
+  expect(refused).toEqual([undefined, undefined, undefined, '2', '3']);
+  await end('1');
+  expect(turns.get('4')?.claim.items.map(({ isShortened }) => isShortened)).toEqual([undefined]);
+});
+
+test('the first whole one is refused, not one that was shortened for it', () => {
+  const { say } = lanesOf({ main: 1 }, { cap: 2, drop: 'summarize' });
+  for (const id of ['1', '2', '3']) say(id, 's', { route: 'x' });
+  expect(say('4', 's', { route: 'x' })).toBeUndefined(); // 2 is shortened
+  expect(say('5', 's', { route: 'y' })?.itemId).toBeUndefined(); // 3 is shortened: 4 is answered with both
+  expect(say('6', 's', { route: 'z' })?.itemId).toBe('4');
+});
+
+test('a shortened one whose whole one is gone is answered whole', async () => {
+  const { say, end, turns, lanes } = lanesOf({ main: 1 }, { cap: 1, drop: 'summarize' });
+  for (const id of ['1', '2', '3']) say(id);
+  expect(lanes.cancel('3', 'not wanted any more')).toBe('waiting');
+  await end('1');
+  expect(turns.get('2')?.claim.items).toMatchObject([{ isShortened: false }]);
+});
+
 test('after a restart the oldest are shortened again, but for the first, which may have begun', async () => {
   const left = ['1', '2', '3', '4'].map((id) => ({ ...item(id), agentId: 'm', route: 'x' }));
   const turns: string[] = [];

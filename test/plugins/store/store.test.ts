@@ -2,8 +2,12 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { definePlugin } from '../../../kernel/index.ts';
 import { type LogRecord, logOf } from '../../../kernel/log.ts';
+import { Store, type Store as StoreContract } from '../../../plugins/store/contract.ts';
+import storePlugin from '../../../plugins/store/index.ts';
 import { openStore } from '../../../plugins/store/sqlite.ts';
+import { entry, testKernel } from '../../../plugins/testing/kit.ts';
 
 async function folder() {
   const path = await mkdtemp(join(tmpdir(), 'instar-store-'));
@@ -43,6 +47,17 @@ test('an upgrade runs only the missing steps, after a backup', async () => {
   await store.migrate('t', [create, 'ALTER TABLE t ADD COLUMN m INTEGER']);
   expect(await store.tx((t) => t.all('SELECT n, m FROM t'))).toMatchObject([{ n: 7, m: null }]);
   expect(await readdir(f.path)).toContain('state.db.t-v1.bak');
+});
+
+test('a plugin whose tables are newer rejects its own candidate, and not the one that comes after', async () => {
+  const owner = (steps: readonly string[], codeHash: string) => {
+    const setup = async (ctx: { readonly needs: { readonly store: StoreContract } }) => ctx.needs.store.migrate('mine', steps);
+    return { plugin: definePlugin({ name: 'mine', description: 'has rows', needs: { store: Store }, setup }), codeHash, source: 'test' };
+  };
+  await using t = await testKernel({ plugins: [storePlugin, owner(['SELECT 1', 'SELECT 2'], 'new').plugin] });
+  const apply = (one: ReturnType<typeof owner>) => t.kernel.apply({ plugins: [entry(storePlugin), one], config: {} });
+  await expect(apply(owner(['SELECT 1'], 'older'))).rejects.toMatchObject({ message: expect.stringContaining('run the newer release') });
+  expect(await apply(owner(['SELECT 1', 'SELECT 2'], 'newer'))).toMatchObject({ built: [{ plugin: 'mine' }] });
 });
 
 test('tables of a newer release are refused with what to do', async () => {
@@ -117,7 +132,8 @@ test('what must be written is tried until there is room, and loudly', async () =
   await using _closed = store;
   await fill();
   const ending = new AbortController();
-  const insisted = store.insist((t) => t.run('INSERT INTO t VALUES (1, zeroblob(100000))'), ending.signal);
+  store.endsWith(ending.signal);
+  const insisted = store.insist((t) => t.run('INSERT INTO t VALUES (1, zeroblob(100000))'));
   await expect.poll(() => f.records.length, { interval: 5 }).toBe(1);
   await free();
   await insisted;
@@ -128,7 +144,7 @@ test('what must be written is tried until there is room, and loudly', async () =
   ]);
 
   await fill();
-  const given = store.insist((t) => t.run('INSERT INTO t VALUES (2, zeroblob(900000))'), ending.signal);
+  const given = store.insist((t) => t.run('INSERT INTO t VALUES (2, zeroblob(900000))'));
   await expect.poll(() => f.records.length, { interval: 5 }).toBe(3);
   ending.abort();
   await expect(given).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
@@ -140,7 +156,7 @@ test('once it is closed nothing is tried again', async () => {
   const last = store.tx((t) => t.run('INSERT INTO t VALUES (1, NULL)'));
   await store[Symbol.asyncDispose]();
   await last;
-  await expect(store.insist((t) => t.run('SELECT 1'), new AbortController().signal)).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+  await expect(store.insist((t) => t.run('SELECT 1'))).rejects.toMatchObject({ code: 'STORE_CLOSED' });
 });
 
 test('what is wrong with the work itself is not tried again', async () => {
@@ -148,7 +164,7 @@ test('what is wrong with the work itself is not tried again', async () => {
   const { store, add } = await crowded(f);
   await using _closed = store;
   await add(1);
-  await expect(store.insist((t) => t.run('INSERT INTO t VALUES (1, NULL)'), new AbortController().signal)).rejects.toThrow(/UNIQUE/);
+  await expect(store.insist((t) => t.run('INSERT INTO t VALUES (1, NULL)'))).rejects.toThrow(/UNIQUE/);
   expect(f.records).toEqual([]);
 });
 

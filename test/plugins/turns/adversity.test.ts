@@ -72,6 +72,23 @@ test('where the transcript cannot be written the answer says so, and the lane go
   for (const answer of [first, second]) expect(answer.meta.error).toMatchObject({ code: 'TRANSCRIPT_UNWRITABLE' });
 });
 
+test('a turn that is stopped on a full disk has its end once there is room, and does not begin again', async () => {
+  const { script, go } = held();
+  await using p = await product(script);
+  await p.sql('CREATE TABLE filler (bytes BLOB)');
+  const stopped = p.channel.ask('first');
+  await expect.poll(() => p.model.requests.length, { interval: 5 }).toBe(1);
+  await p.sql('CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN INSERT INTO filler VALUES (zeroblob(100000)); END');
+  await p.sql('PRAGMA max_page_count = 1');
+  await p.abort('agent:main:main');
+  go();
+  await expect.poll(() => p.t.records.some(({ message }) => message.includes('tried again')), { interval: 5 }).toBe(true);
+  expect(await p.sql('SELECT state FROM inbox')).toMatchObject([{ state: 'open' }]);
+  await p.sql('PRAGMA max_page_count = 1000000');
+  expect((await stopped).meta.stopReason).toBe('aborted');
+  expect(await p.sql('SELECT state FROM inbox')).toMatchObject([{ state: 'cancelled' }]);
+});
+
 test('a turn that ends on a full disk is answered once there is room, before the next one begins', async () => {
   const { script, go } = held();
   await using p = await product(script);
