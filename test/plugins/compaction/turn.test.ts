@@ -162,6 +162,22 @@ test('a summary that hangs is given up after its time, without blocking the sess
   expect((await s.compactions())[0]?.['summary']).toContain('was not there after');
 });
 
+test('U127: while one session’s conversation is being summarised, others are answered', async () => {
+  const [asked, summary] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  await using s = await scene((request) => {
+    if (!isSummary(request)) return 'fine';
+    asked.resolve();
+    return summary.promise;
+  });
+  await s.past(20, 2_000);
+  const slow = s.channel.ask('and now?');
+  await asked.promise;
+  expect((await s.channel.ask('ping', { sessionKey: 'agent:main:fake:direct:b' })).text).toBe('fine');
+  summary.resolve('SUM');
+  expect((await slow).text).toBe('fine');
+  expect(await s.compactions()).toHaveLength(1);
+});
+
 test('SPEC 6.4: a stop ends the summary too, and leaves the conversation as it was', async () => {
   const asked = Promise.withResolvers<void>();
   await using s = await scene((request) => {

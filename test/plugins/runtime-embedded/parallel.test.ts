@@ -31,3 +31,23 @@ test('SPEC 6.1: neighbours whose tools allow it run side by side, all else alone
   const results = (await p.messages()).flatMap((message) => (message.role === 'toolResult' ? [message.toolName] : []));
   expect(results).toEqual(['quick', 'quick', 'alone', 'alone']);
 });
+
+test('U132: of eight calls side by side, a hundred times over, each result stands once and in its place', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `side-${i}`);
+  // Each ends at another moment than those beside it, and otherwise than the last time.
+  const tools = names.map((name, i) =>
+    tool(
+      name,
+      async () => {
+        for (let ticks = (i * 5) % 8; ticks > 0; ticks--) await new Promise(setImmediate);
+        return text(name);
+      },
+      { parallel: true },
+    ),
+  );
+  const rounds = 100;
+  await using p = await product((_, number) => (number % 2 ? 'done' : calling(...names)), { tools, loop: { loopGuard: { enabled: false } } });
+  for (let i = 0; i < rounds; i++) expect((await p.channel.ask('go')).text).toBe('done');
+  const results = (await p.messages()).flatMap((message) => (message.role === 'toolResult' ? [message.toolName] : []));
+  expect(results).toEqual(Array.from({ length: rounds }, () => names).flat());
+}, 30_000);
