@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Host, type ReportLine, type Run, StartReport } from '../../kernel/index.ts';
 import { exitCodes, type Booted, type CommandHost, type Lock, type RunCommand, type Surroundings } from './contract.ts';
@@ -31,6 +32,7 @@ export const run: RunCommand = async (argv, host) => {
   stopOnSignals(gateway);
   for (const notice of gateway.notices) console.error(`instar: ${notice}`);
   console.log(await gateway.run((entered) => block(host, entered)));
+  flushCompileCache(); // for the commands that start meanwhile; and a gateway may be killed
   return gateway.stopped;
 };
 
