@@ -1,4 +1,5 @@
 import { copyFileSync, globSync, mkdirSync, rmSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
@@ -24,14 +25,19 @@ function emptyDist() {
   return { name: 'empty-dist', buildStart: () => rmSync(dist, { recursive: true, force: true }) };
 }
 
-/** Rollup rewrites the specifiers of imports; a file named by URL (a worker, a child process) is renamed here. */
+/**
+ * As Node does where a clone is run, so that lines stay what they are. Rollup rewrites the specifiers of imports; a file named
+ * by URL (a worker, a child process) is renamed here.
+ */
 function eraseTypes() {
-  const compilerOptions = { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
+  const { emitWarning } = process;
   return {
     name: 'erase-types',
     transform(code) {
-      const { outputText } = ts.transpileModule(code, { compilerOptions });
-      return outputText.replace(/(new URL\('\.{1,2}\/[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2');
+      process.emitWarning = () => {}; // that this is experimental
+      const erased = stripTypeScriptTypes(code, { mode: 'strip' });
+      process.emitWarning = emitWarning;
+      return erased.replace(/(new URL\('\.{1,2}\/[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2');
     },
   };
 }
