@@ -43,7 +43,7 @@ function exactly(request: ToolRequest, what: string, run: Run, clock: Clock): Pr
 }
 
 const cures: Readonly<Record<string, string>> = {
-  exec: 'list it in tools.exec.allow (or set tools.exec.security to "full")',
+  exec: 'a person enters "instar approvals allowlist add PROGRAM ARGUMENTS" in a terminal',
   mcp: 'name the tool in mcp.servers.<name>.allow',
 };
 

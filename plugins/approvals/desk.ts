@@ -17,11 +17,19 @@ export interface Desk extends Leasable {
   put(question: Question, signal: AbortSignal): Promise<Ending>;
   answer(id: string, ending: Ending): boolean;
   attend(name: string, seat?: Seat): { leave(): void };
+  /** One seat of a client that stays until the signal aborts, however often it asks for one and whichever generation it asks. */
+  attendUntil(signal: AbortSignal, name: string): void;
 }
 
 export function openDesk(clock: Clock): Desk {
   const open = new Map<string, { readonly question: Question; readonly settle: (ending: Ending) => void }>();
   const attending = new Set<Seat>();
+  const seated = new WeakSet<AbortSignal>();
+  const attend: Desk['attend'] = (name, given = {}) => {
+    const seat = { name, ...given };
+    attending.add(seat);
+    return { leave: () => void attending.delete(seat) };
+  };
   const answer = (id: string, ending: Ending) => {
     const entry = open.get(id);
     open.delete(id);
@@ -48,10 +56,12 @@ export function openDesk(clock: Clock): Desk {
       for (const seat of attending) quietly(() => seat.settled?.(question, ending.answer, ending.by));
       return ending;
     },
-    attend(name, given = {}) {
-      const seat = { name, ...given };
-      attending.add(seat);
-      return { leave: () => void attending.delete(seat) };
+    attend,
+    attendUntil(signal, name) {
+      if (signal.aborted || seated.has(signal)) return;
+      seated.add(signal);
+      const seat = attend(name);
+      signal.addEventListener('abort', () => seat.leave(), { once: true });
     },
     async [Symbol.asyncDispose]() {
       for (const id of open.keys()) answer(id, { answer: 'aborted', by: 'the end of the gateway' });

@@ -35,7 +35,7 @@ export const approvalsOn = (clock: Clock) =>
       };
       ctx.provide(Approvals, approvals);
       ctx.provide(Approver, approver(desk, clock));
-      const own = methods(approvals);
+      const own = methods(desk);
       ctx.tap(Methods, (all) => ({ ...all, ...own }));
     },
   });

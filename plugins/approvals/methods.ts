@@ -1,27 +1,26 @@
 import { KernelError, type Run } from '../../kernel/index.ts';
 import { type Client, type Method, requireOwner } from '../gateway/contract.ts';
 import { Turn } from '../turns/contract.ts';
-import type { Answer, Approvals } from './contract.ts';
+import type { Answer } from './contract.ts';
+import type { Desk } from './desk.ts';
 
 const answers = new Set<unknown>(['once', 'always', 'deny']);
 const isAnswer = (value: unknown): value is Answer => answers.has(value);
 
 /** Gateway methods of the page and the terminal. */
-export function methods(approvals: Approvals): Readonly<Record<string, Method>> {
+export function methods(desk: Desk): Readonly<Record<string, Method>> {
   return {
-    'approvals.list': () => ({ questions: approvals.pending() }),
+    'approvals.list': () => ({ questions: desk.pending() }),
     'approvals.answer': ({ id, answer }, client, run) => {
       requirePerson(client, run);
       if (typeof id !== 'string' || !isAnswer(answer)) {
         throw new KernelError('APPROVAL_ARGUMENTS', 'approvals.answer takes {id, answer: "once" | "always" | "deny"}');
       }
-      return { answered: approvals.answer(id, answer, client.kind) };
+      return { answered: desk.answer(id, { answer, by: client.kind }) };
     },
     'approvals.attend': ({ name }, client, run) => {
       requirePerson(client, run);
-      if (client.signal.aborted) return {};
-      const seat = approvals.attend(typeof name === 'string' ? name : client.kind);
-      client.signal.addEventListener('abort', () => seat.leave(), { once: true });
+      desk.attendUntil(client.signal, typeof name === 'string' ? name : client.kind);
       return {};
     },
   };

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
-import { type Executable, isUnder, sha256 } from './executable.ts';
+import { type Executable, isUnder } from './executable.ts';
 import { needsArguments, neverGranted } from './kinds.ts';
+import type { Sight } from './prints.ts';
 
 /** Programs that run unasked. */
 export interface Entry {
@@ -23,10 +24,11 @@ export interface Placed extends Entry {
 /** Why no entry lets this command run; or the entry that does. */
 export type Match = { readonly by: Placed } | { readonly why: string };
 
-/** Real paths. */
+/** Real paths, and the files as this judgement sees them. */
 export interface Place {
   readonly workspace: string;
   readonly cwd: string;
+  readonly sight: Sight;
 }
 
 export async function matchEntry(executable: Executable, args: readonly string[], entries: readonly Placed[], at: Place): Promise<Match> {
@@ -46,20 +48,19 @@ async function refusalOf(
   entry: Placed,
   executable: Executable,
   args: readonly string[],
-  { workspace, cwd }: Place,
+  { workspace, cwd, sight }: Place,
 ): Promise<string | undefined> {
   if (entry.cwd !== undefined && entry.cwd !== cwd) return 'it was allowed in another folder';
   if (entry.args && (entry.args.length !== args.length || entry.args.some((arg, i) => arg !== args[i])))
     return 'its entry on the allowlist names other arguments';
   if (entry.argPattern !== undefined && !(await matchesArgs(entry.argPattern, args))) return `its arguments do not fit ${entry.place}`;
-  if (!entry.args && entry.argPattern === undefined && needsArguments(executable)) {
-    return `"${basename(executable.found)}" does what its arguments and files say: an entry needs args or argPattern (${entry.place} has neither)`;
-  }
+  const needs = !entry.args && entry.argPattern === undefined ? needsArguments(executable, args) : undefined;
+  if (needs) return `${needs}: an entry needs args or argPattern (${entry.place} has neither)`;
   if (entry.sha256 === undefined)
     return [executable.real, executable.found].some((path) => isUnder(workspace, path))
       ? 'it lies in the workspace, where the agent can change it: its entry needs its sha256'
       : undefined;
-  return (await sha256(executable.real)) === entry.sha256 ? undefined : 'the file is not what it was when it was allowed';
+  return (await sight.sha256(executable.found)) === entry.sha256 ? undefined : 'the file is not what it was when it was allowed';
 }
 
 /** By the real path; by the path it was called by only where that has a name of its own, as programs that are several in one have. */

@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KernelError, type Run, text, type Tool, type ToolCall, type ToolResult } from '../../kernel/index.ts';
+import { type EnterRun, given, KernelError, type Run, text, type Tool, type ToolCall, type ToolResult } from '../../kernel/index.ts';
 import { outsidePath } from '../sandbox/contract.ts';
 import { PathGuard } from '../tools-fs/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import { type Ended, type Job, type Running, Spawn } from './contract.ts';
 import { runPlan } from './execution.ts';
-import { changedSince, type Judged } from './judge.ts';
+import type { Judged } from './judge.ts';
 import { Output } from './output.ts';
+import { changedSince } from './prints.ts';
 import { type Background, maxRunning, type Processes } from './processes.ts';
 import { type ExecArgs, folderOf } from './script.ts';
 
@@ -40,7 +41,7 @@ const parameters = {
 /** What was judged for exactly these arguments; undefined where nobody did. */
 export type JudgedFor = (args: object) => Judged | undefined;
 
-export function execTool(judgedFor: JudgedFor, processes: Processes): Tool {
+export function execTool(judgedFor: JudgedFor, processes: Processes, enter: EnterRun): Tool {
   return {
     name: 'exec',
     description:
@@ -58,7 +59,7 @@ export function execTool(judgedFor: JudgedFor, processes: Processes): Tool {
       if (changed !== undefined)
         throw new KernelError('EXEC_CHANGED', `${changed} was changed after the command was judged; nothing was run. Call exec again`);
       return asked.background || asked.yieldMs !== undefined
-        ? inBackground(asked, judged, cwd, call, processes)
+        ? inBackground(asked, judged, cwd, call, processes, enter)
         : inForeground(asked, judged, call);
     },
   };
@@ -83,7 +84,8 @@ async function inForeground(args: ExecArgs, judged: Judged, call: ToolCall): Pro
     show.soon();
   };
   const limits = { env: call.run.get(Spawn).env(call.run), timeoutMs: seconds * 1000, signal: call.signal, onOutput };
-  const ended = await begin(args, judged, limits, call.run).then(({ ended: end }) => end);
+  const inCall: EnterRun = async (work) => work(call.run);
+  const ended = await begin(args, judged, limits, call.run, inCall).then(({ ended: end }) => end);
   call.signal.throwIfAborted();
   return resultOf(ended, output.text(), seconds, performance.now() - began);
 }
@@ -94,6 +96,7 @@ async function begin(
   judged: Judged,
   limits: Omit<Job, 'stages' | 'cwd'>,
   run: Run,
+  enter: EnterRun,
 ): Promise<Pick<Running, 'write' | 'close' | 'kill' | 'ended'>> {
   const { workspace } = run.get(Turn);
   if (!judged.plan) {
@@ -106,7 +109,7 @@ async function begin(
     return run.get(Spawn).start({ ...limits, env, cwd: await realpath(workspace), stages: [{ argv }] }, run);
   }
   const stop = new AbortController();
-  const ended = runPlan(judged.plan, workspace, { ...limits, signal: AbortSignal.any([limits.signal, stop.signal]) }, run).catch(
+  const ended = runPlan(judged.plan, workspace, { ...limits, signal: AbortSignal.any([limits.signal, stop.signal]) }, enter).catch(
     (error: unknown) => {
       if (stop.signal.aborted) return { exitCode: undefined, why: 'killed', leftovers: false } as const;
       throw error;
@@ -115,14 +118,17 @@ async function begin(
   return { write: () => false, close: () => {}, kill: () => stop.abort(new Error('killed')), ended };
 }
 
-async function inBackground(args: ExecArgs, judged: Judged, cwd: string, call: ToolCall, processes: Processes): Promise<ToolResult> {
-  const { sessionKey } = call.run.get(Turn);
-  if (processes.of(sessionKey).filter(({ ended }) => !ended).length >= maxRunning) {
-    throw new KernelError(
-      'EXEC_CROWDED',
-      `${maxRunning} commands of this session run in the background already; end some with process kill`,
-    );
-  }
+async function inBackground(
+  args: ExecArgs,
+  judged: Judged,
+  cwd: string,
+  call: ToolCall,
+  processes: Processes,
+  enter: EnterRun,
+): Promise<ToolResult> {
+  const turn = call.run.get(Turn);
+  const { sessionKey } = turn;
+  refuseCrowd(processes, sessionKey);
   const output = new Output();
   const one: { current?: Background } = {};
   const onOutput = (chunk: Buffer) => {
@@ -133,15 +139,19 @@ async function inBackground(args: ExecArgs, judged: Judged, cwd: string, call: T
   // An abort of the run stops it; the normal end of the turn does not; the end of the gateway does.
   const signal = AbortSignal.any([call.signal, processes.signal]);
   const fresh = new Output();
-  const mayAsk = judged.ask !== 'off';
-  const isJudged = judged.host !== 'sandbox' && judged.security !== 'full';
+  const isConfined = judged.host === 'sandbox';
   const limits = { env: call.run.get(Spawn).env(call.run), timeoutMs: seconds * 1000, signal, input: true, onOutput };
   const id = processes.nextId();
-  const running = await begin(args, judged, limits, call.run);
-  one.current = { id, sessionKey, command: args.command, cwd, startedAt: Date.now(), isJudged, mayAsk, output, fresh, running };
+  // The turn's run may end long before the last step begins.
+  const later: EnterRun = (work) => enter(work, { subject: call.run.subject, values: [given(Turn, turn)] });
+  const running = await begin(args, judged, limits, call.run, later);
+  one.current = { id, sessionKey, command: args.command, cwd, startedAt: Date.now(), isConfined, output, fresh, running };
   processes.add(one.current);
   const began = performance.now();
-  const ended = await Promise.race([running.ended, pause(args.yieldMs ?? 0, undefined, { ref: false })]);
+  const ended = await Promise.race([running.ended, pause(args.yieldMs ?? 0, undefined, { ref: false })]).catch((cause: unknown) => {
+    processes.remove(id);
+    throw cause;
+  });
   call.signal.throwIfAborted();
   if (ended) {
     processes.remove(id);
@@ -150,6 +160,11 @@ async function inBackground(args: ExecArgs, judged: Judged, cwd: string, call: T
   one.current.fresh = new Output();
   const said = `${shown(output.text())}[runs in the background as ${id}; tool process: poll, log, write or kill it]`;
   return { ...text(said), details: { sessionId: id, status: 'running' } };
+}
+
+function refuseCrowd(processes: Processes, sessionKey: string) {
+  if (processes.of(sessionKey).filter(({ ended }) => !ended).length < maxRunning) return;
+  throw new KernelError('EXEC_CROWDED', `${maxRunning} commands of this session run in the background already; end some with process kill`);
 }
 
 export const shown = (output: string) => (output === '' || output.endsWith('\n') ? output : `${output}\n`);

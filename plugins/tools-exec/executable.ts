@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
@@ -33,26 +32,9 @@ async function executableAt(path: string, isByName: boolean): Promise<Executable
   }
 }
 
-/** Files up to here are compared by content as well: times of files have steps of some milliseconds. */
-const maxHashed = 1_048_576;
-
-/** Changes whenever the file, or what its path leads to, does: the change time cannot be set back. */
-export async function fingerprint(path: string): Promise<string> {
-  try {
-    const real = await realpath(path);
-    const stats = await stat(real, { bigint: true });
-    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
-    const content = stats.isFile() && size <= maxHashed ? await sha256(real) : '';
-    return [real, dev, ino, size, ...(content ? [content] : [mtimeNs, ctimeNs])].join(':');
-  } catch {
-    return 'absent';
-  }
-}
-
-export async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
-
 export const isUnder = (folder: string, path: string) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+
+/** Where only the owner of the machine installs things: an update there is no reason to ask again. */
+const system = /^\/(usr|bin|sbin|opt|nix|snap|lib|lib64|System|Library)\//;
+
+export const isSystem = (path: string): boolean => system.test(path);

@@ -2,21 +2,19 @@ import { basename } from 'node:path';
 import { KernelError, type Run } from '../../kernel/index.ts';
 import { type AllowlistEntry, Approvals } from '../approvals/contract.ts';
 import { type Entry, joined } from './allowlist.ts';
-import { resolveExecutable, sha256 } from './executable.ts';
-import type { Grant } from './judge.ts';
+import { isSystem, resolveExecutable } from './executable.ts';
 import { needsArguments, neverGranted } from './kinds.ts';
+import type { Grant } from './plan.ts';
+import { sha256 } from './prints.ts';
 
-/** Where only the owner of the machine installs things: an update there is no reason to ask again. */
-const system = /^\/(usr|bin|sbin|opt|nix|snap|lib|lib64|System|Library)\//;
-
-/** The narrow entries of an "always": each program, with exactly these arguments, and its content where it may change. */
+/** The narrow entries of an "always": each program, with exactly these arguments, and the content that was judged where it may change. */
 export function keepGrants(grants: readonly Grant[], run: Run): { readonly adds: readonly string[]; keep(by: string): Promise<void> } {
   return {
     adds: grants.map(({ executable, args, cwd }) => `${`${executable} ${joined(args)}`.trimEnd()} in ${cwd}`),
     async keep(by) {
-      for (const { executable, real, args, cwd } of grants) {
+      for (const { executable, real, args, cwd, sha256: content } of grants) {
         const pattern = basename(executable) === basename(real) ? real : executable;
-        const entry = { pattern, args, cwd, ...(!system.test(real) && { sha256: await sha256(real) }) };
+        const entry = { pattern, args, cwd, ...(content !== undefined && { sha256: content }) };
         await run.get(Approvals).allowlist.add({ agent: run.subject.agent ?? '', by, ...entry });
       }
     },
@@ -49,14 +47,10 @@ export async function addEntry({ agent, program, args, argPattern, cwd, path }: 
       'EXEC_UNGRANTABLE',
       `${never}, which no list can allow: it runs whatever it is given. Approve it each time, or use a sandbox`,
     );
-  if (needsArguments(executable) && !args && argPattern === undefined) {
-    throw new KernelError(
-      'EXEC_UNGRANTABLE',
-      `"${basename(executable.found)}" does what its arguments and files say; add it with its arguments, or with --args PATTERN`,
-    );
-  }
+  const needs = !args && argPattern === undefined ? needsArguments(executable, []) : undefined;
+  if (needs) throw new KernelError('EXEC_UNGRANTABLE', `${needs}; add it with its arguments, or with --args PATTERN`);
   const pattern = basename(executable.found) === basename(executable.real) ? executable.real : executable.found;
-  return add({ pattern, ...rules, ...(!system.test(executable.real) && { sha256: await sha256(executable.real) }) });
+  return add({ pattern, ...rules, ...(!isSystem(executable.real) && { sha256: await sha256(executable.real) }) });
 }
 
 async function checked(pattern: string) {

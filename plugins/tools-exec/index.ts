@@ -36,14 +36,17 @@ export default definePlugin({
     const processes = await ctx.lease('tools-exec:processes', openProcesses);
     /** By the very arguments of one call: what was judged, for the same call's execution and for the person who is asked. */
     const judged = new WeakMap<object, Judged>();
-    const exec = execTool((args) => judged.get(args), processes);
+    const exec = execTool((args) => judged.get(args), processes, ctx.run);
     const tools = [exec, processTool(processes)];
     ctx.provide(Spawn, spawner);
     ctx.tap(RegisterTools, (all) => [...all, ...tools]);
     ctx.tap(FilterPolicy, (offer, run) => withoutDenied(offer, tools, config, run));
     ctx.tap(DecideTool, async (request, run): Promise<Verdict | undefined> => {
       const { tool, args } = request;
-      if (tool.name === 'process') return judgeInput(args as never, run.find(Turn)?.sessionKey, processes);
+      if (tool.name === 'process') {
+        const now = { rules: () => rulesOf(config, agentOf(run), run), sandboxed: run.subject.sandboxed ?? false };
+        return judgeInput(args as never, run.find(Turn)?.sessionKey, processes, now);
+      }
       if (tool.name !== exec.name) return undefined;
       const answer = await judgeCall(args as unknown as ExecArgs, config, run);
       // Asked again after a person thought: what was shown to him stays what is executed, and what is compared with the files.
@@ -58,10 +61,12 @@ export default definePlugin({
   },
 });
 
+const agentOf = (run: Run): string => run.subject.agent ?? run.find(Turn)?.agentId ?? '';
+
 /** The one judgement of a call: by the model's arguments, the agent's rules and the files as they are. */
 async function judgeCall(args: ExecArgs, config: ExecConfig, run: Run): Promise<Judged> {
   const turn = run.find(Turn);
-  const agent = run.subject.agent ?? turn?.agentId ?? '';
+  const agent = agentOf(run);
   const rules = await rulesOf(config, agent, run);
   const workspace = turn?.workspace ?? run.get(Agents).workspace(agent);
   // Where the folder is not one, the execution says so; until then it is judged as the workspace.

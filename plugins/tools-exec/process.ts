@@ -4,6 +4,7 @@ import { Turn } from '../turns/contract.ts';
 import { endOf, shown } from './exec.ts';
 import { Output } from './output.ts';
 import type { Background, Processes } from './processes.ts';
+import type { Rules } from './rules.ts';
 
 const parameters = {
   type: 'object',
@@ -57,14 +58,28 @@ export function processTool(processes: Processes): Tool {
   });
 }
 
-/** What a shell or an interpreter reads is a command like any other: it is asked for. */
-export function judgeInput(args: ProcessArgs, sessionKey: string | undefined, processes: Processes): Verdict | undefined {
+/** What a shell or an interpreter reads is a command like any other: it is judged by the rules as they are now. */
+export async function judgeInput(
+  args: ProcessArgs,
+  sessionKey: string | undefined,
+  processes: Processes,
+  { rules, sandboxed }: { readonly rules: () => Promise<Rules>; readonly sandboxed: boolean },
+): Promise<Verdict | undefined> {
   if (args.action !== 'write' || sessionKey === undefined) return undefined;
   const one = processes.of(sessionKey).find(({ id }) => id === args.sessionId);
-  if (!one?.isJudged) return undefined;
-  if (!one.mayAsk)
-    return { kind: 'deny', why: 'what is written to it has to be approved, and tools.exec.ask is "off"', rule: 'tools.exec.ask' };
-  return { kind: 'ask', why: `write to ${one.id} (${one.command}): ${args.data ?? ''}`, rule: 'tools.exec' };
+  if (!one || one.isConfined) return undefined;
+  const { host, security, ask, places } = await rules();
+  const deny = (why: string, rule: string): Verdict => ({ kind: 'deny', why: `${why}; it can still be killed`, rule });
+  if (sandboxed || host === 'sandbox' || host === 'node')
+    return deny('it runs outside of where the commands of this session belong now', places.host);
+  if (security === 'deny') return deny('tools.exec.security is "deny"', places.security);
+  if (security === 'full' && ask !== 'always') return undefined;
+  if (ask === 'off') return deny('what is written to it has to be approved, and tools.exec.ask is "off"', places.ask);
+  return {
+    kind: 'ask',
+    why: `write to ${one.id} (${one.command}): ${args.data ?? ''}`,
+    rule: places[ask === 'always' ? 'ask' : 'security'],
+  };
 }
 
 function find(all: readonly Background[], id: string | undefined): Background {

@@ -1,4 +1,4 @@
-import type { Leasable } from '../../kernel/index.ts';
+import { type Leasable, messageOf } from '../../kernel/index.ts';
 import type { Ended, Running } from './contract.ts';
 import { Output } from './output.ts';
 
@@ -9,10 +9,8 @@ export interface Background {
   readonly command: string;
   readonly cwd: string;
   readonly startedAt: number;
-  /** Input that is written to it is code: a shell or an interpreter reads it, so it is asked for. */
-  readonly isJudged: boolean;
-  /** Whether a person may be asked for it. */
-  readonly mayAsk: boolean;
+  /** Whether it runs in the sandbox: what it may is a fact of its start; what may be written to it is asked each time. */
+  readonly isConfined: boolean;
   readonly output: Output;
   /** Output that no poll has given yet. */
   fresh: Output;
@@ -49,7 +47,12 @@ export function openProcesses(): Processes {
       for (const { id } of over.slice(0, Math.max(0, over.length - kept))) all.delete(id);
       void one.running.ended
         .then((ended) => (one.ended = ended))
-        .catch(() => (one.ended = { exitCode: undefined, why: 'killed', leftovers: false }));
+        .catch((cause: unknown) => {
+          // Nobody awaits it any more: who polls is told why.
+          const line = Buffer.from(`[not run further: ${messageOf(cause)}]\n`);
+          for (const output of [one.output, one.fresh]) output.push(line);
+          one.ended = { exitCode: undefined, why: 'killed', leftovers: false };
+        });
     },
     remove: (id) => void all.delete(id),
     async [Symbol.asyncDispose]() {

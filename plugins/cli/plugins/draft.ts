@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,9 +27,14 @@ export async function draftOf(source: string, home: string): Promise<Draft> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   // Beside the plugins, not among them: the watcher and the discovery would take a half-written one for a plugin.
   const root = await mkdtemp(join(home, '.install-plugin-'));
-  const gone = () => rm(root, { recursive: true, force: true });
+  const stop = new AbortController();
+  const keep = removedAtExit(root, stop);
+  const gone = async () => {
+    await rm(root, { recursive: true, force: true });
+    keep();
+  };
   try {
-    const [from, folder] = await fetched(source, root);
+    const [from, folder] = await fetched(source, root, stop.signal);
     const manifest = manifestOf(folder);
     await giveEntry(folder, manifest);
     const name = basename(from === 'package' ? (manifest.name ?? '') : resolve(source)).replace(/^instar-plugin-/, '');
@@ -41,31 +46,52 @@ export async function draftOf(source: string, home: string): Promise<Draft> {
   }
 }
 
+/** Ctrl-C, or a reader of our output that leaves, ends this process without any `finally`: npm ends first, then the draft goes. */
+function removedAtExit(root: string, stop: AbortController): () => void {
+  const remove = () => {
+    stop.abort();
+    rmSync(root, { recursive: true, force: true });
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const keep = () => {
+    process.off('exit', remove);
+    for (const signal of signals) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    remove();
+    keep();
+    process.kill(process.pid, signal);
+  };
+  process.on('exit', remove);
+  for (const signal of signals) process.on(signal, end);
+  return keep;
+}
+
 const isTarball = (source: string) => /\.(tgz|tar\.gz)$/.test(source) && existsSync(source);
 
-async function fetched(source: string, root: string): Promise<readonly ['folder' | 'package', string]> {
+async function fetched(source: string, root: string, signal: AbortSignal): Promise<readonly ['folder' | 'package', string]> {
   const isFolder = statSync(source, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (isFolder) return ['folder', await copied(realpathSync(source), join(root, 'plugin'))];
-  if (isTarball(source)) return ['package', await unpacked(realpathSync(source), root)];
+  if (isFolder) return ['folder', await copied(realpathSync(source), join(root, 'plugin'), signal)];
+  if (isTarball(source)) return ['package', await unpacked(realpathSync(source), root, signal)];
   // No git, no URL, no alias: those run programs or hide where they lead.
-  if (/^(@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(@[\w.^~+-]+)?$/.test(source)) return ['package', await unpacked(source, root)];
+  if (/^(@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(@[\w.^~+-]+)?$/.test(source)) return ['package', await unpacked(source, root, signal)];
   throw new KernelError('PLUGIN_SOURCE', `${source} is no folder, no .tgz and no name of an npm package; nothing was installed`);
 }
 
 /** Without what is not the plugin's: its repository, installed modules, and settings that would steer our npm. */
-async function copied(from: string, folder: string): Promise<string> {
+async function copied(from: string, folder: string, signal: AbortSignal): Promise<string> {
   const entries = ['index.ts', 'index.js', 'package.json'];
   if (!entries.some((file) => existsSync(join(from, file)))) throw noEntry(from);
   const left = new Set(['node_modules', '.git', '.npmrc']);
   await cp(from, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => path === from || !left.has(basename(path)) });
-  if (Object.keys(manifestOf(folder).dependencies ?? {}).length > 0) await npmInstall(folder, []);
+  if (Object.keys(manifestOf(folder).dependencies ?? {}).length > 0) await npmInstall(folder, [], signal);
   return folder;
 }
 
 /** The package with its dependencies inside it, so that one rename moves all. */
-async function unpacked(spec: string, root: string): Promise<string> {
+async function unpacked(spec: string, root: string, signal: AbortSignal): Promise<string> {
   await writeFile(join(root, 'package.json'), '{ "private": true }\n');
-  await npmInstall(root, ['--install-strategy=nested', spec]);
+  await npmInstall(root, ['--install-strategy=nested', spec], signal);
   const [name = ''] = Object.keys(manifestOf(root).dependencies ?? {});
   const folder = join(root, 'plugin');
   await rename(join(root, 'node_modules', name), folder);
@@ -76,9 +102,14 @@ const quiet = ['--omit=dev', '--no-audit', '--no-fund', '--no-bin-links', '--ins
 // A peer is what we bring; a dependency from git could run its own prepare script.
 const noScripts = ['--ignore-scripts', '--allow-git=none', '--legacy-peer-deps'];
 
-async function npmInstall(cwd: string, args: readonly string[]) {
+async function npmInstall(cwd: string, args: readonly string[], signal: AbortSignal) {
   try {
-    await promisify(execFile)('npm', ['install', ...noScripts, ...quiet, ...args], { cwd, timeout: 300_000 });
+    await promisify(execFile)('npm', ['install', ...noScripts, ...quiet, ...args], {
+      cwd,
+      timeout: 300_000,
+      killSignal: 'SIGKILL',
+      signal,
+    });
   } catch (cause) {
     const { stderr = '' } = cause as { readonly stderr?: string };
     const isMissing = isCoded(cause) && cause.code === 'ENOENT';

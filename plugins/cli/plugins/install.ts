@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { isCoded, KernelError } from '../../../kernel/index.ts';
-import type { RunCommand } from '../contract.ts';
+import type { CommandHost, RunCommand } from '../contract.ts';
 import { contentsOf, integrityOf } from './contents.ts';
 import { draftOf } from './draft.ts';
 import { lockPlugin, readPluginLock } from './lock.ts';
@@ -18,26 +18,36 @@ export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
   const source = oneName(positionals);
   readPluginLock(host.home); // one that cannot be read is told before anything is fetched
-  await using draft = await draftOf(source, host.home);
-  const name = nameFor(values.name ?? draft.name);
-  const target = join(host.home, 'plugins', name);
+  const name = await install(source, host, values);
+  return makeLive(name, host);
+};
+
+/** The draft is gone before a gateway is told: that may take long, and be broken off. */
+async function install(
+  source: string,
+  { home }: CommandHost,
+  { name: wanted, yes = false }: { readonly name?: string; readonly yes?: boolean },
+): Promise<string> {
+  await using draft = await draftOf(source, home);
+  const name = nameFor(wanted ?? draft.name);
+  const target = join(home, 'plugins', name);
   if (existsSync(target)) throw exists(target);
   const files = contentsOf(draft.folder);
   const integrity = integrityOf(draft.folder, files);
   console.log(review({ ...draft, name }, files, integrity));
-  if (!values.yes) await confirm();
+  if (!yes) await confirm();
   await place(draft.folder, target);
   try {
     const { source: from, manifest } = draft;
     const installedAt = new Date().toISOString();
-    lockPlugin(host.home, name, { name, source: from, version: manifest.version ?? '', integrity, installedAt });
+    lockPlugin(home, name, { name, source: from, version: manifest.version ?? '', integrity, installedAt });
   } catch (cause) {
     await rename(target, draft.folder); // without its lock it would be nobody's
     throw cause;
   }
   console.log(`installed ${target}`);
-  return await makeLive(name, host);
-};
+  return name;
+}
 
 async function confirm() {
   const refused = (why: string) => new KernelError('PLUGIN_UNCONFIRMED', `${why}; nothing was installed, and nothing of it has run`);

@@ -175,7 +175,7 @@ async function methodsOf(at: Toolbench, sender: Client['sender'] = 'owner', valu
     at.test.kernel.run(async (run) => (await run.call(Methods, {}))[name]!(params, client, run), {
       values: values.map(([token, value]) => given(token, value)),
     });
-  return { call, close: () => socket.abort() };
+  return { call, signal: socket.signal, close: () => socket.abort() };
 }
 
 test('SPEC 4.4: a page attends while its socket is open, sees the question and answers it', async () => {
@@ -188,6 +188,23 @@ test('SPEC 4.4: a page attends while its socket is open, sees the question and a
   expect(await page.call('approvals.answer', { id: question.id, answer: 'once' })).toEqual({ answered: true });
   expect(await page.call('approvals.answer', { id: question.id, answer: 'once' })).toEqual({ answered: false });
   expect(textOf(await call)).toBe('done');
+  page.close();
+  expect(textOf(await at.call('danger', { what: 'x' }))).toContain('nobody is here');
+});
+
+test('a client that attends again has the one seat still, over a reload too, and one end of it empties it', async () => {
+  await using at = await boot();
+  const page = await methodsOf(at);
+  let heard = 0;
+  const listen = page.signal.addEventListener.bind(page.signal);
+  page.signal.addEventListener = (...args: Parameters<typeof listen>) => {
+    heard += 1;
+    listen(...args);
+  };
+  for (let i = 0; i < 3; i += 1) await page.call('approvals.attend', { name: 'page' });
+  await at.test.apply(at.plugins.map((plugin) => ({ plugin, codeHash: plugin.name === 'approvals' ? '2' : '1', source: 'test' })));
+  await page.call('approvals.attend', { name: 'page' });
+  expect(heard).toBe(1);
   page.close();
   expect(textOf(await at.call('danger', { what: 'x' }))).toContain('nobody is here');
 });
@@ -289,6 +306,24 @@ test('SPEC 4.2: the question says what "always" would add, and it is the narrow 
   expect(asks.reasons.join()).toContain('not what it was when it was allowed');
   desk.answer(asks.id, 'deny', 'page');
   await changed;
+});
+
+test('S2: "always" keeps the content that was judged and shown, not what lies there when the answer comes', async () => {
+  await using at = await toolbench([store, approvals, toolsFs, toolsExec, allowAll]);
+  await mkdir(at.workspace, { recursive: true });
+  const tool = join(at.workspace, 'tool');
+  await writeFile(tool, '#!/bin/sh\necho mine', { mode: 0o755 });
+  const desk = await at.test.kernel.run((run) => run.get(Approvals));
+  const seat = desk.attend('page');
+  const call = at.call('exec', { command: './tool' });
+  const question = await asked(desk);
+  await writeFile(tool, '#!/bin/sh\necho evil');
+  desk.answer(question.id, 'always', 'page');
+  expect(textOf(await call)).toMatch(/tool was changed after the command was judged; nothing was run/);
+  seat.leave();
+  expect(textOf(await at.call('exec', { command: './tool' }))).toContain('not what it was when it was allowed');
+  await writeFile(tool, '#!/bin/sh\necho mine');
+  expect(textOf(await at.call('exec', { command: './tool' }))).toBe('mine\n[exit code 0]');
 });
 
 test('SPEC 4.4: a chat channel shows the question and takes it back; only an owner answers there', async () => {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, afterAll, expect, test } from 'vitest';
-import { changedSince } from '../../../plugins/tools-exec/judge.ts';
+import { changedSince } from '../../../plugins/tools-exec/prints.ts';
 import type { Rules } from '../../../plugins/tools-exec/rules.ts';
 import { machine, named, program } from './machine.ts';
 
@@ -240,6 +240,9 @@ const tiers: readonly (readonly [command: string, own: Partial<Rules>, kind: str
   ['id', { lines: [{ line: 'id -u', place: 'allow[0]' }] }, 'ask', 'security'],
   ['id  -u', { lines: [{ line: 'id -u', place: 'allow[0]' }] }, 'allow', 'allow[0]'],
   ['node x', { lines: [{ line: 'node x', place: 'allow[0]' }] }, 'ask', 'security'],
+  ['timeout 5 id -u', { lines: [{ line: 'timeout 5 id -u', place: 'allow[0]' }] }, 'allow', 'allow[0]'],
+  ['nice -n 5 id -u', { lines: [{ line: 'timeout 5 id -u', place: 'allow[0]' }] }, 'allow', 'allow[0]'],
+  ['timeout 5 id', { lines: [{ line: 'timeout 5 id -u', place: 'allow[0]' }] }, 'ask', 'security'],
 ];
 test.each(tiers)('SPEC 4.1: %j under %j is %s', async (command, own, kind, rule) => {
   expect(await box.test(command, own)).toMatchObject({ kind, rule });
@@ -256,7 +259,15 @@ test('U067: of a pipe every program is judged, and the reasons name the one that
 
 test('U068: what "always" grants is the inner program with its arguments, never the shell around it', async () => {
   const { grants } = await box.test("sh -lc 'id -u'");
-  expect(grants).toEqual([{ executable: join(box.bin, 'id'), real: join(box.bin, 'id'), args: ['-u'], cwd: box.workspace }]);
+  expect(grants).toEqual([
+    {
+      executable: join(box.bin, 'id'),
+      real: join(box.bin, 'id'),
+      args: ['-u'],
+      cwd: box.workspace,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
+  ]);
   for (const command of ['sh x', 'node x', 'ls $(id)', 'sudo id', 'find . -delete'])
     expect([command, (await box.test(command)).grants]).toEqual([command, undefined]);
 });
@@ -298,5 +309,20 @@ test('PATH: empty and relative entries lead nowhere, and a folder or a plain fil
   await chmod(join(own.bin, 'plain'), 0o644);
   for (const name of ['evil', 'plain']) {
     expect((await own.test(name, named('evil', 'plain'), { path: `:.:${own.bin}` })).parts[0]?.why).toContain('no program');
+  }
+});
+
+test('more programs and files than can be compared are refused with a reason, and none is left out in silence', async () => {
+  const files = (count: number) => Array.from({ length: count }, (_, i) => `f${i}`).join(' ');
+  for (const [command, kind] of [
+    [`node ${files(199)}`, 'ask'],
+    [`node ${files(200)}`, 'deny'],
+    [`node ${files(200)} $X`, 'deny'],
+    [Array.from({ length: 201 }, () => '$X').join('\n'), 'deny'],
+  ] as const) {
+    const answer = await box.test(command);
+    expect([command.slice(0, 20), answer.kind]).toEqual([command.slice(0, 20), kind]);
+    if (kind === 'deny') expect(answer.why).toMatch(/names 201 programs and files, more than the 200 .*do it in smaller steps/);
+    else expect(answer.bound.size).toBe(200);
   }
 });

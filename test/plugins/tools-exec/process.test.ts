@@ -42,6 +42,12 @@ test('SPEC 4.6: a command goes on in the background: list, poll, log, write, kil
   expect(await said(bench, 'process', { action: 'list' })).toBe('nothing runs in the background');
 });
 
+test('the steps of a listed line go on in the background after the turn that began it', async () => {
+  await using bench = await boot({ tools: { exec: { ask: 'off', allowlist: ['sleep', 'echo'] } } });
+  await bench.call('exec', { command: 'sleep 0.1; echo second && echo third', background: true });
+  expect(await said(bench, 'process', { action: 'poll', sessionId: 'p1', timeoutMs: 5000 })).toBe('second\nthird\n[p1: exit code 0]');
+});
+
 test('kill ends the whole group, and an unknown id names those that are there', async () => {
   await using bench = await boot();
   await bench.call('exec', { command: 'sleep 300 & echo $!; wait', background: true });
@@ -110,6 +116,47 @@ test('SPEC 4.2: what is written to a command that a person allowed is asked for 
   await bench.call('exec', { command: 'bash -i $X', background: true });
   expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'rm -rf /\n' })).toContain('process was denied: no');
   expect(asked).toEqual(['bash -i $X', 'write to p1 (bash -i $X): rm -rf /\n']);
+});
+
+test('SPEC 4.2: under "full" with ask "always" input is asked for as the command was', async () => {
+  const asked: string[] = [];
+  const once = definePlugin({
+    name: 'once',
+    description: 'test',
+    provides: [Approver],
+    setup: (ctx) => ctx.provide(Approver, { ask: async (_request, why) => ({ allowed: asked.push(why) === 1, why: 'no' }) }),
+  });
+  await using bench = await boot({ tools: { exec: { security: 'full', ask: 'always' } } }, [once]);
+  await bench.call('exec', { command: 'bash', background: true });
+  expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'touch ran\n' })).toContain('process was denied: no');
+  expect(asked).toEqual(['bash', 'write to p1 (bash): touch ran\n']);
+});
+
+test.each([
+  [{ security: 'allowlist', ask: 'off' }, /denied: .*tools\.exec\.ask is "off"/],
+  [{ security: 'allowlist' }, /denied: [^]*no plugin is there to ask/],
+  [{ security: 'deny' }, /security is "deny"/],
+  [{ security: 'full', host: 'node' }, /denied|not available/],
+  [{ security: 'full', ask: 'always' }, /denied: [^]*no plugin is there to ask/],
+] as const)('authority is not pinned: a rule tightened to %j binds what runs in the background already', async (exec, refused) => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'while read -r line; do echo "got $line"; done', background: true });
+  const write = () => said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'x\n' });
+  expect(await write()).toBe('2 characters written');
+  const plugins = [toolsFs, toolsExec, allowAll].map((plugin) => ({ plugin, codeHash: '1', source: 'test' }));
+  await bench.test.apply(plugins, { tools: { exec } });
+  expect(await write()).toMatch(refused);
+  await bench.test.apply(plugins, full);
+  expect(await write()).toBe('2 characters written');
+});
+
+test('what runs outside of a sandbox takes no input from a session that has one now', async () => {
+  await using bench = await boot();
+  await bench.call('exec', { command: 'bash', background: true });
+  const write = { action: 'write', sessionId: 'p1', data: 'touch ran\n' };
+  expect(textOf(await bench.call('process', write, { subject: { agent: 'main', sandboxed: true } }))).toMatch(
+    /process was denied: it runs outside of where the commands of this session belong now; it can still be killed/,
+  );
 });
 
 test('a command that asks for a terminal has one', async () => {

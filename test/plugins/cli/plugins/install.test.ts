@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { builtinsOf } from '../../../../plugins/cli/plugins/review.ts';
@@ -90,6 +90,25 @@ test('a dependency from git, which could run a script of its own, is not fetched
   const { code, err } = await plugins('install', from.at('dice'), '--yes');
   expect([code, err]).toEqual([1, expect.stringMatching(/^instar: PLUGIN_FETCH: .*EALLOWGIT/)]);
   expect(left()).toEqual([]);
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('nothing is left of a fetch that %s breaks off', async (signal) => {
+  await from.write({ 'bin/npm': '#!/bin/sh\necho fetching > fetched; echo npm: $$ >&2; exec sleep 300\n' });
+  chmodSync(from.at('bin/npm'), 0o755);
+  const running = instar(home.path, ['plugins', 'install', 'some-package', '--yes'], { PATH: `${from.at('bin')}:${process.env.PATH}` });
+  const draft = () => left().find((name) => name.startsWith('.install-plugin-'));
+  await expect.poll(() => draft() !== undefined && existsSync(home.at(`${draft()}/fetched`)), { interval: 10, timeout: 5000 }).toBe(true);
+  running.child.kill(signal);
+  await running.ended;
+  expect(running.child.signalCode).toBe(signal);
+  expect(left()).toEqual([]);
+});
+
+test('nothing but the plugin is left where the reader of our output has gone', async () => {
+  const running = instar(home.path, ['plugins', 'install', from.at('dice'), '--yes']);
+  running.child.stdout?.destroy();
+  await running.ended;
+  expect(left().filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
 test.each([

@@ -1,0 +1,96 @@
+/** What is known of programs by their names. A program that no table names does what its owner trusts it with. */
+
+const list = (names: string): ReadonlySet<string> => new Set(names.split(/\s+/).filter(Boolean));
+
+/** Programs that execute text or other programs: what they run is not what is named. Never granted, alone or with arguments. */
+export const executors: readonly { readonly what: string; readonly names: ReadonlySet<string> }[] = [
+  {
+    what: 'a shell',
+    names:
+      list(`sh bash dash zsh ksh ksh93 lksh mksh oksh fish csh tcsh ash rbash rksh yash posh sash slsh es rc elvish nu xonsh pwsh powershell
+      git-shell newgrp login cmd`),
+  },
+  {
+    what: 'an interpreter',
+    names:
+      list(`python pypy ipython bpython ruby irb pry byebug perl perlbug php lua luajit texlua node nodejs deno bun tsx ts-node esno zx coffee js qjs mujs duk d8
+      gjs jjs awk gawk mawk nawk goawk frawk original-awk gvpr sed gsed ssed rename prename file-rename raku perl6 rexx regina pike tclsh jimsh wish expect
+      guile gosh csi scsh chicken racket gforth ocaml ocamlrun utop sml poly clisp ecl abcl sbcl ghci runghc runhaskell R Rscript littler julia erl
+      escript elixir iex swipl gprolog osascript java jshell groovy scala scala-cli kotlin swift clojure clj bb fennel janet hy jrunscript mono wasmtime wasmer
+      gdb gdb-multiarch lldb pdb cdb dtrace bpftrace stap m4 dc gnuplot octave maxima scilab sage ghostscript fx
+      sqlite3 sqlite litecli sqlcipher duckdb mysql mariadb mycli psql pgcli usql sqlplus mongo mongosh cqlsh ld.so
+      ed red ex vi vim vimdiff vimtutor rvim rview gvim gview evim nvim view hx helix kak micro joe jed mg ne pico nano emacs emacsclient xemacs vipw vigr visudo
+      less more most pg man info pinfo`),
+  },
+  {
+    what: 'a wrapper that starts other programs',
+    names:
+      list(`env sudo sudoedit sudo-rs doas su ksu sg runuser pkexec gosu setpriv runcon xargs nice ionice chrt choom taskset numactl timeout timelimit nohup setsid
+      stdbuf unbuffer time multitime strace ltrace valgrind perf rr heaptrack hyperfine ldd cpulimit softlimit chpst setlock pexec logsave aa-exec eatmydata
+      ssh sshpass autossh ssh-agent scp sftp rsh rlogin mosh telnet socat nc ncat netcat busybox toybox coreutils parallel sem watch viddy entr nodemon watchexec reflex
+      concurrently flock lckdo chroot schroot unshare nsenter systemd-run systemd-nspawn systemd-inhibit at batch crontab script screen tmux byobu zellij dtach abduco
+      tmate openvt firejail bwrap proot fakeroot fakechroot faketime rlwrap daemonize daemon start-stop-daemon run-parts run-mailcap see xdg-open xvfb-run
+      dbus-run-session dbus-launch docker-compose exec eval command builtin source capsh prlimit setarch linux32 linux64 i386 x86_64 uname26 cgexec proxychains
+      proxychains4 torsocks torify tsocks distcc ccache sccache icecc direnv dotenv asdf mise rtx scl genie mpirun mpiexec srun salloc catchsegv gum`),
+  },
+  { what: 'a control of the gateway itself', names: list('instar openclaw') },
+];
+
+/** They execute what files or arguments say, or write any file they are told: only exact arguments, or a pattern for them, can be granted. */
+export const runners = list(`
+  git git-lfs hg svn cvs bzr fossil darcs jj tig lazygit gh glab hub
+  npm npx pnpm pnpx yarn bunx corepack node-gyp lerna nx turbo gulp grunt webpack rollup esbuild parcel vite vitest jest mocha ava tap karma playwright cypress tsc eslint
+  oxlint biome prettier stylelint next nuxt astro ng
+  make gmake bmake cmake ctest cpack ninja meson just task scons bazel bazelisk buck buck2 waf cargo rustc rustfmt rustup cross go gofmt gradle gradlew mvn mvnw ant sbt rake
+  bundle bundler gem rails rubocop pip pipx uv uvx poetry pdm pipenv conda mamba micromamba hatch rye tox nox pytest black ruff isort flake8 pylint mypy pyright jupyter
+  composer phpunit dotnet msbuild nuget mix rebar3 stack cabal ghc dune opam lein boot nim nimble zig crystal dart flutter javac jar kotlinc scalac swiftc
+  gcc cc c89 c99 g++ c++ clang clang++ cpp tcc icc nvcc gfortran as nasm yasm ld gold lld ar ranlib objcopy strip cobc bison yacc flex lex protoc ctags cscope global gtags clang-format clang-tidy shfmt
+  ansible ansible-playbook ansible-console ansible-galaxy puppet facter knife chef salt terraform tofu terragrunt packer vagrant pulumi
+  docker podman buildah nerdctl ctr crictl kubectl oc helm kustomize lxc lxd incus virsh snap flatpak
+  nix nix-shell nix-build nix-env nix-instantiate guix brew apt apt-get aptitude dpkg dpkg-deb yum dnf zypper apk opkg pacman emerge rpm rpmbuild rpmdb rpmquery rpmverify pkg
+  update-alternatives systemctl service invoke-rc.d journalctl loginctl timedatectl hostnamectl busctl logrotate mount umount insmod modprobe ip iptables nft sysctl openvpn
+  wg-quick crash debugfs tcpdump tshark dumpcap wireshark nmap masscan hping3 sqlmap msfconsole aircrack-ng
+  tar bsdtar gtar star pax cpio zip unzip 7z 7za 7zr rar unrar arj arc gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 brotli pigz compress uncompress mksquashfs unsquashfs
+  rsync rclone restic borg rdiff-backup duplicity unison
+  curl wget aria2c http https xh lwp-request lwp-download lynx w3m links elinks lftp ftp ncftp tftp smbclient aws gcloud gsutil az redis-cli clickhouse clickhouse-client mosquitto_sub
+  mail mailx mutt neomutt alpine sendmail msmtp gpg gpg2 gpgsm gpgconf openssl ssh-keygen ssh-add ssh-copy-id easyrsa age pass
+  cp mv ln install dd tee truncate shred split csplit patch sponge sd rpl ptx gcore diff3 sdiff dos2unix unix2dos uudecode msgfilter tic
+  fzf sk peco percol ack cloc rga nnn ranger lf mc vifm ncdu
+  pandoc xsltproc xmllint xmlstarlet enscript groff nroff troff highlight tex latex latexmk pdftex pdflatex luatex lualatex xetex xelatex context dvips makeindex biber asciidoctor
+  ffmpeg ffprobe ffplay sox convert magick mogrify composite montage import gs gimp inkscape libreoffice soffice exiftool dot qpdf pdftk aspell ispell cowsay cowthink`);
+
+/** What an argument makes of a program that is plain without it. Where a program takes abbreviations, they are in the pattern. */
+interface Turn {
+  readonly names: ReadonlySet<string>;
+  /** `starts`: as an executor, never granted. `writes`: as a runner, granted with exact arguments or a pattern. */
+  readonly to: 'starts' | 'writes';
+  readonly by: RegExp | ((args: readonly string[]) => boolean);
+}
+
+export const turns: readonly Turn[] = [
+  { names: list('find gfind bfs'), to: 'starts', by: /^-(exec|ok|delete|fprint|fls)/ },
+  { names: list('sort gsort'), to: 'starts', by: /^--c[^h]/ },
+  { names: list('sort gsort'), to: 'writes', by: /^(-[^-]*o|--o)/ },
+  { names: list('fd fdfind'), to: 'starts', by: /^(-[a-zA-Z]*[xX]|--exec)/ },
+  { names: list('rg'), to: 'starts', by: /^--(pre$|pre=|hostname-bin)/ },
+  { names: list('bat batcat delta'), to: 'starts', by: /^--pag(er|$|=)/ },
+  { names: list('bat batcat'), to: 'writes', by: /^cache$/ },
+  { names: list('ag'), to: 'starts', by: /^--pag/ },
+  { names: list('ug ugrep'), to: 'starts', by: /^--(filter|pager|view|save-config)/ },
+  { names: list('nm objdump size strings'), to: 'starts', by: /^--pl/ },
+  { names: list('shuf gshuf iconv tree scc'), to: 'writes', by: /^(-[^-]*o|--o)/ },
+  { names: list('tree'), to: 'writes', by: /^-[^-]*R/ },
+  { names: list('file'), to: 'writes', by: /^(-[^-]*C|--com)/ },
+  { names: list('yq xq'), to: 'writes', by: /^(-[^-]*[is]|--in|--split|--yml-out)/ },
+  { names: list('ss'), to: 'writes', by: /^(-[^-]*[DK]|--di|--k)/ },
+  { names: list('uniq guniq'), to: 'writes', by: (args) => filesIn(args, 'fsw') > 1 },
+  { names: list('xxd'), to: 'writes', by: (args) => filesIn(args, 'clsgonR') > 1 },
+  { names: list('date'), to: 'starts', by: /^(-[a-zA-Z]*s|--s)/ },
+  { names: list('hostname'), to: 'starts', by: /^[^-]|^-[a-zA-Z]*[Fb]/ },
+];
+
+/** Arguments that are neither flags nor the values of those short flags: of some filters the second is written. */
+function filesIn(args: readonly string[], valued: string): number {
+  const isValue = (i: number) => /^-[a-zA-Z]$/.test(args[i - 1] ?? '') && valued.includes(args[i - 1]?.[1] ?? ' ');
+  return args.filter((arg, i) => (arg === '-' || !arg.startsWith('-')) && !isValue(i)).length;
+}
