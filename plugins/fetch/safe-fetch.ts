@@ -4,7 +4,7 @@ import { type Allowance, allowanceOf } from './addresses.ts';
 import { decoded, encodings, readBody } from './body.ts';
 import type { Fetched, FetchRequest, SafeFetch } from './contract.ts';
 import { exchange, type Outgoing } from './exchange.ts';
-import { targetsOf, urlOf } from './target.ts';
+import { shown, targetsOf, theirs, urlOf } from './target.ts';
 
 const usual = { maxBytes: 5_000_000, timeoutMs: 30_000, maxRedirects: 5 };
 const most = { maxBytes: 50_000_000, timeoutMs: 300_000, maxRedirects: 20 };
@@ -26,12 +26,18 @@ export function openSafeFetch(allowPrivate: readonly string[], agent: string): S
         run.signal.throwIfAborted();
         request.signal?.throwIfAborted();
         if (isCoded(cause) && cause.code.startsWith('FETCH_')) throw cause;
-        const where = request.url.slice(0, 200);
+        const where = shown(request.url);
         if (deadline.aborted) throw new KernelError('FETCH_TIMEOUT', `${where} took more than ${timeoutMs / 1000} s`, { cause });
-        throw new KernelError('FETCH_FAILED', `${where} could not be fetched: ${messageOf(cause)}`, { cause });
+        throw new KernelError('FETCH_FAILED', `${where} could not be fetched: ${reasonOf(cause, request.url)}`, { cause });
       }
     },
   };
+}
+
+/** Of the system the error is our own words; of TLS, HTTP and unpacking it may hold the server's, such as the names in a certificate. */
+function reasonOf(cause: unknown, url: string): string {
+  const { syscall } = (cause ?? {}) as { readonly syscall?: unknown };
+  return typeof syscall === 'string' ? messageOf(cause) : theirs(url, messageOf(cause));
 }
 
 interface Way {
@@ -67,7 +73,7 @@ async function follow(request: FetchRequest, way: Way): Promise<Fetched> {
     if (redirects.length > maxRedirects) {
       throw new KernelError(
         'FETCH_REDIRECTS',
-        `${request.url.slice(0, 200)} redirected more than ${maxRedirects} times, last to ${next.url.href.slice(0, 200)}`,
+        `${shown(request.url)} redirected more than ${maxRedirects} times, last to ${theirs(hop.url.href, next.url.href)}`,
       );
     }
     hop = next;
@@ -91,7 +97,10 @@ function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, 
   const asGet = statusCode === 303 || (method === 'POST' && statusCode < 303);
   const goesAway = body !== undefined && next.origin !== url.origin && !asGet;
   if (goesAway)
-    throw new KernelError('FETCH_REDIRECTS', `${url.origin} redirected what was sent to it to ${next.origin}; it is not sent there`);
+    throw new KernelError(
+      'FETCH_REDIRECTS',
+      `${url.origin} redirected what was sent to it to ${theirs(url.href, next.origin)}; it is not sent there`,
+    );
   if (!asGet) return { url: next, method, headers: Object.fromEntries(kept), body };
   const bare = kept.filter(([name]) => !name.startsWith('content-'));
   return { url: next, method: method === 'HEAD' ? 'HEAD' : 'GET', headers: Object.fromEntries(bare), body: undefined };
@@ -105,7 +114,7 @@ async function received(answer: IncomingMessage, url: URL, redirects: readonly s
     answer.destroy();
     throw new KernelError(
       'FETCH_TYPE',
-      `${url.href.slice(0, 200)} is ${type || 'of no named type'}; wanted is ${request.types.join(', ')}`,
+      `${shown(url.href)} is ${nameOf(type) || 'of no named type'}; wanted is ${request.types.join(', ')}`,
     );
   }
   const { bytes, truncated } = await readBody(answer, limit(request, 'maxBytes'));
@@ -113,6 +122,8 @@ async function received(answer: IncomingMessage, url: URL, redirects: readonly s
   return { url: url.href, status, headers, type, body: bytes, truncated, redirects, text: () => decoded(bytes, contentType) };
 }
 
+/** A type is two short words; what is none is not repeated. */
+const nameOf = (type: string) => (/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type : '');
 const fits = (type: string, pattern: string) => (pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern);
 
 const limit = (request: FetchRequest, name: keyof typeof usual) => Math.min(Math.max(request[name] ?? usual[name], 0), most[name]);

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { KernelError, type Run } from '../../kernel/index.ts';
 import { type Allowance, refusalOf } from './addresses.ts';
+import { neutral, shortened, untrustedLine } from '../prompt/contract.ts';
 import { Resolve } from './contract.ts';
 
 /** An address that was judged, to be connected to as it is. */
@@ -12,16 +13,23 @@ export interface Target {
 
 /** The URL parser writes every notation of an IPv4 host (decimal, octal, hex, short, full-width) as the address that it means. */
 export function urlOf(text: string, base?: string): URL {
-  if (!URL.canParse(text, base))
-    throw new KernelError('FETCH_URL', `"${text.slice(0, 200)}" is no URL; give one such as https://example.org/`);
+  const named = (words: string) =>
+    base === undefined ? `"${shown(words)}"` : `${shown(base)} redirected to ${theirs(base, words)}, which`;
+  if (!URL.canParse(text, base)) throw new KernelError('FETCH_URL', `${named(text)} is no URL; give one such as https://example.org/`);
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new KernelError('FETCH_URL', `"${url.protocol}" is not fetched; only http: and https: are`);
+    throw new KernelError('FETCH_URL', `${named(url.protocol)} is not fetched; only http: and https: are`);
   }
   if (url.username || url.password) throw new KernelError('FETCH_URL', 'the URL holds a user or password; leave them out');
   url.hash = '';
   return url;
 }
+
+/** An address in a message. */
+export const shown = (url: string): string => neutral(shortened(url, 200));
+
+/** What a server said, in a message that a model reads. */
+export const theirs = (url: string, words: string): string => untrustedLine(URL.parse(url)?.host ?? 'a server', words, 300);
 
 /** Looks the host up once and judges every address of the answer: one that is not allowed refuses them all. */
 export async function targetsOf(url: URL, allowed: readonly Allowance[], run: Run): Promise<readonly Target[]> {

@@ -209,4 +209,5 @@ export const oneLineOf = (cause: unknown): string =>
   messageOf(cause)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
-    .slice(0, 300);
+    .slice(0, 300)
+    .toWellFormed();

@@ -1,5 +1,5 @@
 import { type JsonSchema, text, type Tool, type ToolCall } from '../../kernel/index.ts';
-import { untrustedLine } from '../prompt/contract.ts';
+import { neutral, shortened, untrustedLine } from '../prompt/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import type { Connection } from './connection.ts';
 import type { RawTool } from './protocol.ts';
@@ -23,11 +23,17 @@ export interface ServerTool {
 }
 
 const maxDescription = 2000;
+const maxProgress = 300;
 const known = new WeakMap<readonly RawTool[], Offered>();
+
+interface Unusable {
+  readonly tool: string;
+  readonly why: string;
+}
 
 export interface Offered {
   readonly tools: readonly ServerTool[];
-  readonly unusable: readonly { readonly tool: string; readonly why: string }[];
+  readonly unusable: readonly Unusable[];
 }
 
 /** The tools of a server as the registry takes them. Computed once for a list that the server gave. */
@@ -40,19 +46,16 @@ export function offeredOf(server: Server): Offered {
 
 function sorted(server: Server, list: readonly RawTool[]): Offered {
   const names = list.map(({ name }) => toolName(server.name, name));
-  const why = ({ inputSchema }: RawTool, i: number) =>
-    names.indexOf(names[i] ?? '') < i
-      ? 'the server has another tool of this name'
-      : compiles(schemaOf(inputSchema))
-        ? undefined
-        : 'its parameters are no JSON Schema that can be checked';
-  const faults = list.map(why);
-  return {
-    tools: list.flatMap((raw, i) => (faults[i] === undefined ? { tool: toolOf(server, raw, names[i] ?? ''), raw: raw.name } : [])),
-    unusable: list.flatMap((_, i) =>
-      faults[i] === undefined ? [] : { tool: names[i] ?? '', why: `MCP server "${server.name}": ${faults[i]}` },
-    ),
-  };
+  const made = list.map((raw, i): ServerTool | Unusable => {
+    const name = names[i] ?? '';
+    const unusable = (why: string) => ({ tool: name, why: `MCP server "${server.name}": ${why}` });
+    if (names.indexOf(name) < i) return unusable('the server has another tool of this name');
+    const parameters = told(schemaOf(raw.inputSchema));
+    if ('why' in parameters) return unusable(parameters.why);
+    if (!compiles(parameters.schema)) return unusable('its parameters are no JSON Schema that can be checked');
+    return { tool: toolOf(server, raw, name, parameters.schema), raw: raw.name };
+  });
+  return { tools: made.filter((one) => 'raw' in one), unusable: made.filter((one) => 'why' in one) };
 }
 
 /** Some providers refuse these; what a server says of its schema's dialect is not needed. */
@@ -61,20 +64,22 @@ function schemaOf(given: Readonly<Record<string, unknown>>): JsonSchema {
   return { properties: {}, ...Object.fromEntries(kept), type: 'object' };
 }
 
-function toolOf({ name: server, settings, connection }: Server, raw: RawTool, name: string): Tool {
+function toolOf({ name: server, settings, connection }: Server, raw: RawTool, name: string, parameters: JsonSchema): Tool {
   const said = raw.description ?? raw.title ?? raw.annotations?.title ?? raw.name;
   return {
     name,
     description: untrustedLine(`MCP server ${server}`, said, maxDescription),
     section: `MCP: ${server}`,
-    parameters: told(schemaOf(raw.inputSchema)),
+    parameters,
     async execute(args: Readonly<Record<string, unknown>>, call: ToolCall) {
       const { signal, run } = call;
       const answer = await connection.call(raw.name, args, {
         signal,
         timeoutMs: settings.timeoutSeconds * 1000,
         onProgress: ({ progress, total, message }) =>
-          call.update(text(`${message ?? 'working'} (${progress}${total === undefined ? '' : ` of ${total}`})`)),
+          call.update(
+            text(`${shortened(neutral(message ?? 'working'), maxProgress)} (${progress}${total === undefined ? '' : ` of ${total}`})`),
+          ),
       });
       return resultOf(server, answer, run.find(Turn)?.model.input.includes('image') ?? false);
     },

@@ -1,4 +1,4 @@
-import { Host, messageOf, type Run } from '../../kernel/index.ts';
+import { type EnterRun, Host, messageOf, type Run } from '../../kernel/index.ts';
 import type { Usage } from '../sessions/contract.ts';
 import {
   AdapterFor,
@@ -26,11 +26,22 @@ export interface Keys {
   table: ReadonlyMap<string, SecretInput | undefined>;
 }
 
+/** What is newer than the run, which is pinned to its generation. */
+export interface Newest {
+  readonly keys: Keys;
+  readonly enter: EnterRun;
+}
+
 /** One attempt, if it is admitted; whoever admitted it is told of its end. */
-export async function completeOnce(run: Run, keys: Keys, asked: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply> {
+export async function completeOnce(
+  run: Run,
+  { keys, enter }: Newest,
+  asked: UnsignedRequest,
+  on: (event: ModelEvent) => void,
+): Promise<ModelReply> {
   // SPEC 7.5: decided at each attempt, by the model that is asked.
   const offered = asked.model.compat?.supportsTools === false && asked.tools.length ? { ...asked, tools: [] } : asked;
-  const request = await withSearch(run, offered);
+  const request = await withSearch(run, enter, offered);
   const refused = await admission(run, request);
   if (refused) return { message: attemptOf(request.model, {}, refused).message, failure: refused };
   const began = performance.now();
@@ -40,10 +51,10 @@ export async function completeOnce(run: Run, keys: Keys, asked: UnsignedRequest,
 }
 
 /** By the model that is asked, which may be another than the turn's. */
-async function withSearch(run: Run, { search, ...rest }: UnsignedRequest): Promise<UnsignedRequest> {
+async function withSearch(run: Run, enter: EnterRun, { search, ...rest }: UnsignedRequest): Promise<UnsignedRequest> {
   const { provider, id: model, compat } = rest.model;
   const mayCall = search && compat?.supportsTools !== false;
-  const native = mayCall ? await searchOf(run.as({ subject: { ...run.subject, provider, model } })) : undefined;
+  const native = mayCall ? await searchOf(run.as({ subject: { ...run.subject, provider, model } }), enter) : undefined;
   return native ? { ...rest, search: native.settings ?? {} } : rest;
 }
 

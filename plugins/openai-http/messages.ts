@@ -99,7 +99,7 @@ function fold(messages: readonly ClientMessage[], before: readonly string[]) {
   return { turns, left };
 }
 
-/** Where a user's words forge marks, also in pieces, they lose them. */
+/** Where a user's words forge marks of the client, also in pieces, they lose them. All else is his own, and stays as it is. */
 function unmarked(content: readonly Content[]): readonly Content[] {
   const whole: Content[] = [];
   for (const part of content) {
@@ -107,7 +107,7 @@ function unmarked(content: readonly Content[]): readonly Content[] {
     if (part.type === 'text' && last?.type === 'text') whole[whole.length - 1] = { type: 'text', text: last.text + part.text };
     else whole.push(part);
   }
-  const clean = whole.map((part) => (part.type === 'text' ? { ...part, text: withoutMarks(part.text) } : part));
+  const clean = whole.map((part) => (part.type === 'text' ? { ...part, text: withoutMarks(part.text, ['client']) } : part));
   return plain(clean) === plain(content) ? content : clean;
 }
 

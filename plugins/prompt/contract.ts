@@ -1,7 +1,7 @@
 import { service, type Run } from '../../kernel/index.ts';
 
 export { withoutMarks } from './contract/marks.ts';
-export { clientInstructions, neutral, saidIn, untrusted, untrustedChild, untrustedContent, untrustedLine } from './contract/untrusted.ts';
+export { clientInstructions, neutral, saidIn, shortened, untrusted, untrustedContent, untrustedLine } from './contract/untrusted.ts';
 
 export type PromptMode = 'full' | 'minimal' | 'none';
 

@@ -90,7 +90,7 @@ const error = (text: string): ToolResult => ({ content: [{ type: 'text', text }]
 
 function capped(result: ToolResult): ToolResult {
   if (result.content.every((part) => part.type !== 'text' || part.text.length <= maxText)) return result;
-  const cut = (text: string) => `${text.slice(0, maxText)}\n[cut: ${text.length - maxText} more characters]`;
+  const cut = (text: string) => `${text.slice(0, maxText).toWellFormed()}\n[cut: ${text.length - maxText} more characters]`;
   return {
     ...result,
     content: result.content.map((p) => (p.type === 'text' && p.text.length > maxText ? { ...p, text: cut(p.text) } : p)),

@@ -9,7 +9,10 @@ export async function configAt(path: string, { configFile, place }: Pick<Host, '
   if (configFile === undefined) throw new KernelError('GATEWAY_CONFIG', 'there is no config file: everything is as it is by default');
   const value = valueAt(hidden(await parsed(configFile)), path);
   const said = JSON.stringify(value, null, 1);
-  const shown = said.length > maxChars ? `${said.slice(0, maxChars)}\n[cut: ${said.length - maxChars} more characters; name a path]` : said;
+  const shown =
+    said.length > maxChars
+      ? `${said.slice(0, maxChars).toWellFormed()}\n[cut: ${said.length - maxChars} more characters; name a path]`
+      : said;
   return `${path ? place(path) : configFile}\n${shown}`;
 }
 

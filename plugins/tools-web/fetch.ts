@@ -1,6 +1,6 @@
 import { defineTool, isCoded, text, type Tool, type ToolCall, type ToolResult } from '../../kernel/index.ts';
 import { type Fetched, SafeFetch } from '../fetch/contract.ts';
-import { neutral, untrusted } from '../prompt/contract.ts';
+import { neutral, shortened, untrusted } from '../prompt/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import type { PageReader } from './page.ts';
 
@@ -111,7 +111,7 @@ function indented(raw: string): string {
 
 /** What is ours is outside the marks, what is theirs inside. */
 function shown(fetched: Fetched, { title, text: whole, cut }: Page, offset: number, most: number): ToolResult {
-  const part = whole.slice(offset, offset + most);
+  const part = whole.slice(offset, offset + most).replace(halved, '');
   const end = offset + part.length;
   const details = { url: fetched.url, status: fetched.status, type: fetched.type, title, chars: whole.length, truncated: cut };
   if (whole === '') return { ...text(`${headOf(fetched)}\n[the page has no text]`), details };
@@ -127,6 +127,9 @@ function shown(fetched: Fetched, { title, text: whole, cut }: Page, offset: numb
   return { ...text([headOf(fetched), said, more, lost].filter((line) => line !== undefined).join('\n')), details };
 }
 
+/** The first half of a character that is read on with its second. */
+const halved = /(?<=[^])[\ud800-\udbff]$/;
+
 /** A type is two short words; what is none is not repeated. */
 const nameOf = (type: string) => (/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type : '');
 
@@ -134,7 +137,7 @@ const hostOf = (url: string) => new URL(url).host;
 
 function headOf({ url, status, type, redirects }: Fetched): string {
   // Both are the server's words, and stand outside the marks.
-  const where = neutral(url.length > 500 ? `${url.slice(0, 500)}…` : url);
+  const where = neutral(shortened(url, 500));
   return `${where} (HTTP ${status}, ${nameOf(type) || 'no type'}${redirects.length > 0 ? `, after ${redirects.length} redirect${redirects.length > 1 ? 's' : ''}` : ''})`;
 }
 

@@ -1,5 +1,5 @@
 import { defineTool, KernelError, type Run, text, type Tool } from '../../kernel/index.ts';
-import { untrusted } from '../prompt/contract.ts';
+import { shortened, untrusted } from '../prompt/contract.ts';
 import type { Choice, SearchConfig } from './choice.ts';
 import { type SearchHit, SearchProviders } from './contract.ts';
 
@@ -51,7 +51,4 @@ function lineOf({ title, url, snippet, age }: SearchHit, index: number): string 
   ].join('\n');
 }
 
-function short(words: string, most: number): string {
-  const line = words.replace(/\s+/g, ' ').trim();
-  return line.length > most ? `${line.slice(0, most)}…` : line;
-}
+const short = (words: string, most: number) => shortened(words.replace(/\s+/g, ' ').trim(), most);

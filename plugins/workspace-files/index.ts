@@ -98,7 +98,7 @@ function projectContext(files: readonly { readonly name: string; readonly text: 
     const room = Math.min(perFile, left);
     left -= Math.min(text.length, room);
     const cut = text.length - room;
-    return `### ${name}\n${cut > 0 ? `${text.slice(0, room)}\n[cut: ${cut} more characters of ${name}]` : text.trimEnd()}`;
+    return `### ${name}\n${cut > 0 ? `${text.slice(0, room).toWellFormed()}\n[cut: ${cut} more characters of ${name}]` : text.trimEnd()}`;
   });
   return parts.length ? `## Project context\nFiles of the workspace, as their owner wrote them.\n\n${parts.join('\n\n')}` : '';
 }

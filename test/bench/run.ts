@@ -154,6 +154,7 @@ const measured = (what: string, script: string) => {
   return text;
 };
 const policy = measured('instar: policy', 'policy.ts');
+const marks = measured('instar: text of others', 'marks.ts');
 const crowd = measured('floor, instar: 200 sessions at once', 'crowd.ts');
 const file = join(root, 'docs/performance.md');
 const page = `# Performance
@@ -166,6 +167,7 @@ ${result}
 
 ${edits}
 ${policy}
+${marks}
 Instar runs as \`node bin.js start\`. CPU is that of its process alone.
 
 ## 200 sessions at once

@@ -1,4 +1,5 @@
-import { bail, DecideTool, FilterPolicy, given, type Run, service, type Subject, type Tool } from '../../../kernel/index.ts';
+import { bail, DecideTool, type EnterRun, FilterPolicy, given, type Run, service, type Subject, type Tool } from '../../../kernel/index.ts';
+import { Turn } from '../../turns/contract.ts';
 
 /** The provider's own web search, active for a Subject. */
 export interface ProviderSearch {
@@ -36,9 +37,17 @@ const standIn: Tool = {
 
 /**
  * The provider's search that a request of this run goes out with. What may not search by our tool may not search by the
- * provider's either: every other layer and decider is asked as if it were a call of `web_search`.
+ * provider's either: every other layer and decider is asked as if it were a call of `web_search`. As of such a call, the generation
+ * that is current now is asked too, by `enter`, the `ctx.run` of who asks: its answer stands where both allow.
  */
-export async function searchOf(run: Run): Promise<ProviderSearch | undefined> {
+export async function searchOf(run: Run, enter: EnterRun): Promise<ProviderSearch | undefined> {
+  const { subject, signal } = run;
+  if (!(await allowedBy(run))) return undefined;
+  const turn = run.find(Turn);
+  return enter(allowedBy, { subject, signal, values: turn ? [given(Turn, turn)] : [] });
+}
+
+async function allowedBy(run: Run): Promise<ProviderSearch | undefined> {
   const native = await run.call(NativeSearch, run.subject);
   if (!native) return undefined;
   const asked = run.as({ values: [given(SearchAnyway, true)] });

@@ -1,9 +1,8 @@
 /**
- * Letters of other scripts that look like Latin ones, digits that stand for them: only what NFKD does not fold. `I` and `L`
- * are one letter, because a bar, a one, a small L and a capital I look the same.
+ * Letters of other scripts that look like Latin ones, and signs and digits that stand for them: only what NFKD does not fold, of letters
+ * that a mark of ours has. `I` and `L` are one letter, because a bar, a one, a small L and a capital I look the same.
  */
 const alike: Readonly<Record<string, string>> = {
-  A: 'ΑАᎪᴀꓮαаɑ4@',
   B: 'ΒВᏴʙꓐвβ8',
   C: 'СϹᏟᴄꓚсϲ¢',
   D: 'ᎠᴅꓓԁᗞÐđ',
@@ -18,49 +17,43 @@ const alike: Readonly<Record<string, string>> = {
   T: 'ΤТᎢᴛꓔтτ⊤7+',
   U: 'Սᴜꓴυս⋃∪μцЦ',
 };
+const alphabet = Object.keys(alike).join('');
 const letters = new Map(Object.entries(alike).flatMap(([letter, all]) => Array.from(all).map((one): [string, string] => [one, letter])));
 letters.set('L', 'I');
 
 /** Negative circled, negative squared, and regional letters have no decomposition. */
 const rows: readonly number[] = [0x1f150, 0x1f170, 0x1f1e6];
-const known = new Map<string, string>();
 
-/** The Latin letters, upper case, that one character shows; none for signs. */
-function shownBy(character: string): string {
-  const old = known.get(character);
-  if (old !== undefined) return old;
-  if (known.size > 10_000) known.clear();
-  const code = character.codePointAt(0) ?? 0;
+/** What a character shows: nothing of the alphabet, some other Latin letter, several letters, or the letter `first + n` of it. */
+export const shows = { unknown: 0, nothing: 1, other: 2, several: 3, first: 4, size: 64 } as const;
+/** Added where a sign or a digit stands for the letter: it may as well stand between two. */
+export const asSign = 32;
+
+let table: Uint8Array | undefined;
+const more = new Map<number, readonly number[]>();
+
+/** By code point; where it says `unknown`, `learn` it. A megabyte that comes with the first text, and is in memory where it is used. */
+export const shownTable = (): Uint8Array => (table ??= new Uint8Array(0x110000));
+
+/** The letters of a character that shows several, such as a ligature. */
+export const severalOf = (code: number): readonly number[] => more.get(code) ?? [];
+
+/** The letter's code, of a letter of the alphabet in upper case. */
+export const codeOf = (letter: string): number => shows.first + alphabet.indexOf(letters.get(letter) ?? letter);
+
+export function learn(code: number): number {
   const row = rows.find((first) => code >= first && code < first + 26);
-  const plain = row === undefined ? character.normalize('NFKD') : String.fromCharCode(0x41 + code - row);
-  const shown = Array.from(plain)
-    .map((one) => letters.get(one) ?? letterOf(one.toUpperCase()))
-    .join('');
-  known.set(character, shown);
+  const plain = row === undefined ? String.fromCodePoint(code).normalize('NFKD') : String.fromCharCode(0x41 + code - row);
+  const all = Array.from(plain, shownBy).filter((shown) => shown !== shows.nothing);
+  if (all.length > 1) more.set(code, all);
+  const shown = all.length > 1 ? shows.several : (all[0] ?? shows.nothing);
+  shownTable()[code] = shown;
   return shown;
 }
 
-const letterOf = (upper: string) => letters.get(upper) ?? (/^[A-Z]$/.test(upper) ? upper : '');
-
-/** A text as letters that it shows, each with where it stands. Signs, spaces and what nobody sees are left out. */
-export interface Shown {
-  readonly letters: string;
-  /** Of the n-th letter, where its character begins and ends in the text. */
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-}
-
-export function lettersOf(text: string): Shown {
-  const [starts, ends, found] = [[] as number[], [] as number[], [] as string[]];
-  let at = 0;
-  for (const character of text) {
-    const shown = shownBy(character);
-    for (const letter of shown) {
-      found.push(letter);
-      starts.push(at);
-      ends.push(at + character.length);
-    }
-    at += character.length;
-  }
-  return { letters: found.join(''), starts, ends };
+function shownBy(one: string): number {
+  const upper = one.toUpperCase();
+  const letter = letters.get(one) ?? letters.get(upper) ?? upper;
+  if (letter.length === 1 && alphabet.includes(letter)) return codeOf(letter) + (/\p{L}/u.test(one) ? 0 : asSign);
+  return /^[A-Z]$/.test(letter) ? shows.other : shows.nothing;
 }

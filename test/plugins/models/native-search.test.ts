@@ -78,6 +78,54 @@ test.each(denied)(
   },
 );
 
+const forbidden: readonly (readonly [what: string, provider: object, config: object])[] = [
+  ['denies web_search', { nativeSearch: true }, { tools: { deny: ['web_search'] } }],
+  ['takes the provider’s search out', {}, {}],
+];
+test.each(forbidden)(
+  'S6: an owner who %s is obeyed within a turn that runs: its next request does not search',
+  { timeout: 60_000 },
+  async (_, provider, config) => {
+    await using mock = await startMock();
+    const bundled = await bundledPlugins(others);
+    const configOf = (more: object, rest: object) => ({
+      models: { providers: { p: { ...block('openai-responses', mock.url), ...more } } },
+      ...rest,
+    });
+    await using at = await bootTest(bundled, configOf({ nativeSearch: true }, {}));
+    const subject = { agent: 'main', sender: 'owner', session: 'main' } as const;
+    await at.kernel.run(
+      async (run) => {
+        await askIn(run, 'p/m', { messages: [user('hello')], search: {} });
+        expect(searchTools(mock.bodies().at(-1))).toEqual([ours['openai-responses']]);
+        await at.apply(bundled, configOf(provider, config));
+        await askIn(run, 'p/m', { messages: [user('and?')], search: {} });
+        expect(mock.bodies()).toHaveLength(2);
+        expect(searchTools(mock.bodies().at(-1))).toEqual([]);
+        await at.apply(bundled, configOf({ nativeSearch: true }, {}));
+        await askIn(run, 'p/m', { messages: [user('now?')], search: {} });
+        expect(searchTools(mock.bodies().at(-1))).toEqual([ours['openai-responses']]);
+      },
+      { subject },
+    );
+  },
+);
+
+test('S6: what a run may not search by, it does not search by when a newer config allows it', { timeout: 60_000 }, async () => {
+  await using mock = await startMock();
+  const bundled = await bundledPlugins(others);
+  const models = { providers: { p: { ...block('openai-responses', mock.url), nativeSearch: true } } };
+  await using at = await bootTest(bundled, { models, tools: { deny: ['web_search'] } });
+  await at.kernel.run(
+    async (run) => {
+      await at.apply(bundled, { models });
+      await askIn(run, 'p/m', { messages: [user('hello')], search: {} });
+      expect(searchTools(mock.bodies().at(-1))).toEqual([]);
+    },
+    { subject: { agent: 'main', sender: 'owner', session: 'main' } },
+  );
+});
+
 test('only turns search: what is asked for a summary or a probe does not, and without policy nothing does', async () => {
   await using mock = await startMock();
   const bundled = await bundledPlugins([...others, 'policy']);

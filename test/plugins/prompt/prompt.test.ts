@@ -59,11 +59,11 @@ test('SPEC 5.3: an edited workspace file is in the next prompt; sub-agents get o
   await writeFile(join(s.ws, 'AGENTS.md'), 'first');
   expect((await s.build()).text).toContain('first');
   await writeFile(join(s.ws, 'AGENTS.md'), 'second edition');
-  await writeFile(join(s.ws, 'USER.md'), 'x'.repeat(30_000));
+  await writeFile(join(s.ws, 'USER.md'), `${'x'.repeat(19_999)}🎉${'x'.repeat(9999)}`);
   await writeFile(join(s.ws, 'MEMORY.md'), 'private');
   const whole = (await s.build()).text;
   expect(whole).toContain('second edition');
-  expect(whole).toContain('[cut: 10000 more characters of USER.md]');
+  expect(whole).toContain('x\ufffd\n[cut: 10000 more characters of USER.md]');
   expect(whole).toContain('private');
   expect((await s.build({ session: 'subagent' })).text).not.toContain('private');
 });

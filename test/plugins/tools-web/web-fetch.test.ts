@@ -65,6 +65,13 @@ test('SPEC 2.2: a long page is cut with a mark that says how to read on, and rea
   expect((await fetched(page, { maxChars: 100_000 }, { maxChars: 200 })).said).toContain('characters 0-200 of 600');
 });
 
+test('a page is read on between characters, not within one', async () => {
+  const page = { type: 'text/plain', body: `${'a'.repeat(99)}🎉b` };
+  const first = await fetched(page, { maxChars: 100 });
+  expect(first.said).toMatch(/\na{99}\n[^]*\[characters 0-99 of 102; more with offset 99\]$/);
+  expect((await fetched(page, { maxChars: 100, offset: 99 })).said).toMatch(/\n🎉b\n<<<END/u);
+});
+
 test('of a page that is too long only the beginning is read, which is said', async () => {
   const { said } = await fetched({ type: 'text/plain', body: 'x'.repeat(20_000) }, {}, { maxResponseBytes: 10_000 });
   expect(said).toMatch(/x{10000}\n<<<END_[^]*\[the page is longer than what is read of it; its end is missing\]$/);
