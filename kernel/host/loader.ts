@@ -40,7 +40,8 @@ export function openLoader(version: string, bundle: Bundle) {
       return { plugin: shaped(plugin, name), codeHash: `bundled:${version}`, source: 'bundled' };
     } catch (cause) {
       const code = isCoded(cause) && cause.code === 'PLUGIN_SHAPE' ? cause.code : 'PLUGIN_LOAD';
-      return { plugin: name, code, why: `${entry}: ${messageOf(cause)}` };
+      const why = messageOf(cause); // a place in a file of its own says more than the entry
+      return { plugin: name, code, why: why.startsWith(dirname(entry)) ? why : `${entry}: ${why}` };
     }
   }
 

@@ -49,7 +49,7 @@ export async function effectiveModel(run: Run, id: string): Promise<ShownField |
     .find(Models)
     ?.choose(run, id)
     .catch(() => undefined); // doctor and status say why
-  return choice && { field, value: `${choice.model.provider}/${choice.model.id}`, ...builtIn, why: choice.why };
+  return choice && { field, value: `${choice.model.provider}/${choice.model.id}`, ...builtIn, why: choice.brief ?? choice.why };
 }
 
 const fallbacks = (run: Run, id: string): ShownField => ({

@@ -11,7 +11,7 @@ const text = (description: string) => ({ type: 'string', description }) as const
 export const shared = {
   ...fieldsToCome,
   workspace: text(
-    'Folder the agent works in; ~ is your home. Default <home>/workspace, for others than the default agent <home>/workspace-<id>',
+    'Folder the agent works in; ~ is your home. Default: workspace in the state folder, for others than the default agent workspace-<id>',
   ),
   thinkingDefault: {
     type: 'string',
@@ -56,7 +56,7 @@ export const schema = {
           id: name,
           default: { type: 'boolean', description: 'Answers what is addressed to no agent. Default: the first of the list' },
           name: text('What people call it. Default: its id'),
-          agentDir: text('Folder of its sessions and state. Default <home>/agents/<id>; no two agents may share one'),
+          agentDir: text('Folder of its sessions and state. Default: agents/<id> in the state folder; no two agents may share one'),
           identity: {
             type: 'object',
             additionalProperties: false,

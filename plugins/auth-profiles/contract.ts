@@ -55,7 +55,7 @@ export const AuthProfiles = service<AuthProfiles>('auth-profiles');
  * Gateway methods, none of which ever answers with a secret:
  *
  * - `auth.list {provider?}` → `{profiles: AuthLine[]}`
- * - `auth.add {provider, id?, mode, secret}` → `{id}`; `secret` is a text, a `SecretRef`, or `{access, refresh, expires}` of mode oauth
+ * - `auth.add {provider, id?, mode, secret}` → `{id, notes}`; `notes` say in a line each what a person should know of it; `secret` is a text, a `SecretRef`, or `{access, refresh, expires}` of mode oauth
  * - `auth.remove {id}` → `{removed}` · `auth.order {provider, ids?}` → `{provider, ids}`; `ids: []` forgets the order
  * - `auth.clear {id?, provider?}` → `{cleared}`: ends cooldowns
  */

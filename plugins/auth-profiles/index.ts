@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
-import { definePlugin, KernelError, type Leasable, type Run } from '../../kernel/index.ts';
+import { definePlugin, Host, joinKey, KernelError, type Leasable, type Run } from '../../kernel/index.ts';
 import { Methods } from '../gateway/contract.ts';
 import type { Credential } from '../models/contract.ts';
 import { isSecretRef, secretChannel, type SecretInput, secretOf, Secrets } from '../secrets/contract.ts';
@@ -26,10 +26,10 @@ export default definePlugin({
   name: 'auth-profiles',
   description: 'Several keys and tokens of one provider: which is next, and which rests after errors',
   config: { at: 'auth', schema },
-  needs: { store: Store },
+  needs: { store: Store, host: Host },
   provides: [AuthProfiles],
   async setup(ctx) {
-    const { store } = ctx.needs;
+    const { store, host } = ctx.needs;
     const config: AuthConfig = ctx.config;
     await store.migrate('auth-profiles', tables);
     const open = async (): Promise<Shared> => ({
@@ -39,7 +39,8 @@ export default definePlugin({
       async [Symbol.asyncDispose]() {},
     });
     const { ledger, underWay } = await ctx.lease('auth-profiles', open);
-    const facts = () => ({ config, ledger, now: now() });
+    const leftOut = (id: string) => host.inspect().leftOut.find(({ plugin }) => plugin === joinKey('auth.profiles', id))?.why;
+    const facts = () => ({ config, ledger, now: now(), leftOut });
 
     ctx.provide(AuthProfiles, {
       standing: (_run, query) => standingsOf(query, facts()),

@@ -6,6 +6,7 @@ import { isSecretRef, secretChannel } from '../secrets/contract.ts';
 import type { AuthLine, Profile, ProfileMode } from './contract.ts';
 import type { Ledger } from './ledger.ts';
 import type { StoredSecret, Tokens } from './profile-rows.ts';
+import { notesOf, ownKeyOf } from './adding.ts';
 import { type Facts, lackOf, profilesOf, standingsOf } from './standing.ts';
 
 type Params = Parameters<Method>[0];
@@ -14,7 +15,11 @@ type Params = Parameters<Method>[0];
 export function authMethods(facts: () => Facts, ledger: Ledger): Readonly<Record<string, Method>> {
   return {
     'auth.list': async (params, _client, run) => ({ profiles: await lines(run, facts(), wordOf(params, 'provider')) }),
-    'auth.add': (params) => add(params, facts(), ledger),
+    async 'auth.add'(params, _client, run) {
+      const provider = required(params, 'provider');
+      const own = await ownKeyOf(run, provider, facts());
+      return { id: await add(params, facts(), ledger), notes: await notesOf(run, provider, own) };
+    },
     async 'auth.remove'(params) {
       const id = required(params, 'id');
       const written = facts().config.profiles?.[id];
@@ -76,7 +81,7 @@ function lineOf(
 
 const modes: readonly ProfileMode[] = ['api_key', 'token', 'oauth'];
 
-async function add(params: Params, facts: Facts, ledger: Ledger): Promise<{ readonly id: string }> {
+async function add(params: Params, facts: Facts, ledger: Ledger): Promise<string> {
   const provider = required(params, 'provider');
   const mode = modes.find((one) => one === (params['mode'] ?? 'api_key'));
   if (!mode) throw wrong(`"mode" must be one of ${modes.join(', ')}`);
@@ -86,7 +91,7 @@ async function add(params: Params, facts: Facts, ledger: Ledger): Promise<{ read
     throw wrong(`"${id}" is a profile of ${taken.provider} of mode ${taken.mode}; give another name`);
   await ledger.put({ id, provider, mode, secret: secretIn(params['secret'], mode) });
   await ledger.clear((profile) => profile === id); // what was wrong with the old one says nothing of the new one
-  return { id };
+  return id;
 }
 
 /** `anthropic:default`, then `anthropic:2`, … */

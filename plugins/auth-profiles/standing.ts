@@ -6,6 +6,8 @@ export interface Facts {
   readonly config: AuthConfig;
   readonly ledger: Pick<Ledger, 'profiles' | 'usedAt' | 'orderOf' | 'pinned' | 'rests'>;
   readonly now: number;
+  /** Why a profile of the config is not part of this generation, such as a variable that is not set. */
+  readonly leftOut: (id: string) => string | undefined;
 }
 
 const ranks: Readonly<Record<ProfileMode, number>> = { oauth: 0, token: 1, api_key: 2 };
@@ -61,10 +63,12 @@ function standingOf(profile: Profile, model: string, facts: Facts, where: string
 }
 
 /** What keeps a profile from ever being used as it is; undefined where nothing does. */
-export function lackOf({ id, mode, origin, provider }: Profile, { config, ledger, now }: Facts): string | undefined {
+export function lackOf({ id, mode, origin, provider }: Profile, { config, ledger, now, leftOut }: Facts): string | undefined {
   if (origin === 'implicit') return undefined;
   const written = config.profiles?.[id];
   const stored = ledger.profiles.get(id)?.secret;
+  const out = written || stored ? undefined : leftOut(id);
+  if (out !== undefined) return `its block was left out: ${out}`;
   if (!written && !stored) return `there is no profile of this name for ${provider}`;
   if (mode !== 'oauth') return (mode === 'api_key' ? written?.apiKey : written?.token) || stored ? undefined : 'it has no key';
   if (!stored || !('tokens' in stored)) return 'nobody signed in: it has no token';

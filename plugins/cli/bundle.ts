@@ -12,14 +12,19 @@ interface Bundled {
   readonly files: readonly string[];
 }
 
+/** What rollup throws: its message names the file relative to the working folder, which need not be the plugin's. */
+interface Refused extends Error {
+  readonly watchFiles?: string[];
+  readonly id?: string;
+  readonly loc?: { readonly line: number; readonly column: number; readonly file?: string };
+}
+
 /** One bundle per plugin: its hash is the plugin's identity, and as a function it can be collected, which a module never is. */
 export async function bundle(entry: string): Promise<Bundled> {
   const { rollup } = await import('rollup');
-  const built = await rollup({ input: entry, plugins: [sources(dirname(entry))], onLog() {} }).catch(
-    (cause: Error & { watchFiles?: string[] }) => {
-      throw Object.assign(cause, { files: cause.watchFiles ?? [entry] });
-    },
-  );
+  const built = await rollup({ input: entry, plugins: [sources(dirname(entry))], onLog() {} }).catch((cause: Refused) => {
+    throw Object.assign(cause, { message: placed(cause), files: cause.watchFiles ?? [entry] });
+  });
   const { output } = await built.generate({
     ...({ format: 'cjs', exports: 'named', interop: 'esModule', sourcemap: 'inline' } as const),
     inlineDynamicImports: true,
@@ -31,6 +36,15 @@ export async function bundle(entry: string): Promise<Bundled> {
   module.setSourceMapsSupport(true, { nodeModules: true });
   const exports = evaluate(code, entry, (id) => imported.get(id));
   return { value: exports.default, exports, codeHash: createHash('sha256').update(code).digest('hex'), files: built.watchFiles };
+}
+
+/** `/home/a/plugins/mine/sub/file.ts:2:33 what`, as every place is told; where rollup gives none, its words. */
+function placed({ message, id, loc }: Refused): string {
+  const words = message.replace(/^\[plugin \S+\] /, '');
+  const file = loc?.file ?? id;
+  if (!loc || file === undefined) return words;
+  const what = words.replace(/^.*? \(\d+:\d+\): /, '');
+  return `${file}:${loc.line}:${loc.column + 1} ${what}`;
 }
 
 /** Node forgets the source map of a module that is collected, so it lives as long as what it exports. */
@@ -77,7 +91,20 @@ function stripTypes(code: string): string {
   process.emitWarning = () => {};
   try {
     return stripTypeScriptTypes(code, { mode: 'strip' });
+  } catch (cause) {
+    throw Object.assign(cause as Error, { loc: placeOf(cause as Error, code) });
   } finally {
     process.emitWarning = warn;
   }
+}
+
+/** Node tells the place in the head of the stack alone: `:2`, the line, which shows a tab as four spaces, and carets below it. */
+function placeOf({ stack = '' }: Error, code: string): Refused['loc'] {
+  const [, line] = /^:(\d+)\n/.exec(stack) ?? [];
+  if (line === undefined) return undefined;
+  const text = code.split('\n')[Number(line) - 1] ?? '';
+  const [, before] = /\n( *)\^+\n/.exec(stack) ?? []; // none where the file ends too soon
+  let column = 0;
+  for (let width = 0; column < text.length && width < (before?.length ?? Infinity); column++) width += text[column] === '\t' ? 4 : 1;
+  return { line: Number(line), column };
 }

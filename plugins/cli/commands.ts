@@ -59,13 +59,16 @@ function declaredIn(folder: string, warn: (why: string) => void): readonly (read
 
 /** A user's file: nothing in it is believed before it was looked at, and its text goes to a terminal. */
 function shaped(name: string, command: unknown, folder: string): Command {
-  const { summary, usage, module } = (command ?? {}) as Partial<Record<keyof Command, unknown>>;
+  const { summary, usage, module, verbs = {} } = (command ?? {}) as Partial<Record<keyof Command, unknown>>;
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new Error(`"${name}" is no command name: a-z first, then a-z, 0-9 and -`);
   if (typeof summary !== 'string' || typeof usage !== 'string' || typeof module !== 'string')
     throw new Error(`"${name}" must be { "summary", "usage", "module" }, each a text`);
+  if (typeof verbs !== 'object' || verbs === null || !Object.values(verbs).every((one) => typeof one === 'string'))
+    throw new Error(`"verbs" of "${name}" must be an object whose values are texts`);
+  const lines = Object.entries(verbs).map(([line, what]) => [oneLine(line, 200), oneLine(String(what), 200)]);
   const path = resolve(folder, module);
   if (!path.startsWith(folder + sep)) throw new Error(`the module of "${name}" must lie in the plugin's folder, not at ${path}`);
-  return { summary: oneLine(summary, 200), usage: plain(usage), module: path };
+  return { summary: oneLine(summary, 200), usage: plain(usage), verbs: Object.fromEntries(lines), module: path };
 }
 
 /** The function behind a command: ours is imported; a user's module is made as his plugins are, so that it imports by our names. */

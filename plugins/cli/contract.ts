@@ -16,13 +16,15 @@ export interface Origin {
 }
 
 /**
- * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, module } }`. The module is named relative to
+ * An entry of a plugin's `commands.json`: `{ "<command>": { summary, usage, verbs?, module } }`. The module is named relative to
  * that file, is imported only when the command is called, and exports `run: RunCommand`. Of commands of one name, ours is
  * first, then that of the plugin found first.
  */
 export interface Command {
   readonly summary: string;
   readonly usage: string;
+  /** Of a command with verbs: `"inspect NAME [--json]"` → what that does. Their first words are the verbs. */
+  readonly verbs?: Readonly<Record<string, string>>;
   readonly module: string;
   /** Which of the user's plugins brings it. Not in the file. */
   readonly plugin?: string;

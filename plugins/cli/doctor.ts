@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../kernel/index.ts';
 import { exitCodes, type CommandHost, type RunCommand } from './contract.ts';
+import { faultText } from './fault-lines.ts';
 import { findGateway, isAlive, reach } from './reach.ts';
+import { isPresent } from '../faults/contract.ts';
 import type { Audit } from '../security/contract.ts';
 import type { Status } from './status.ts';
 import { bold, dim, hanging, oneLine } from './contract/terminal.ts';
@@ -73,7 +75,10 @@ const checks: Readonly<Record<string, Check>> = {
     const { client, leave } = await reach(host);
     const { inspection, report } = await client.call<Status>('status');
     const audit = await client.call<Audit>('security.audit').catch(() => undefined); // the plugin may be off
+    const { faults } = await client.call<Pick<Status, 'faults'>>('plugins.faults').catch(() => ({ faults: [] })); // so may that
     await leave();
+    const since = new Map(inspection.instances.map((one) => [one.plugin, one.since]));
+    const present = faults.filter((fault) => isPresent(fault, since.get(fault.plugin)));
     const live = finding('ok', 'plugins', `${inspection.instances.length} are live`);
     const left = inspection.leftOut.map(({ plugin, code, why }) => finding('warn', 'plugins', `${plugin} is left out: ${code}: ${why}`));
     const model = report.find(({ label }) => label === 'model');
@@ -82,6 +87,7 @@ const checks: Readonly<Record<string, Check>> = {
     return [
       live,
       ...left,
+      ...present.map((fault) => finding('warn', 'plugins', `${fault.plugin}: ${faultText(fault)}`)),
       ...policy,
       ...(model ? [finding(isReal ? 'ok' : 'warn', 'model', model.value)] : []),
       ...(audit ? [secured(audit)] : []),
@@ -89,8 +95,9 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-function secured({ counts: { severe, warning } }: Audit): Finding {
-  if (severe + warning === 0) return finding('ok', 'security', 'nothing is open to others; "instar security audit" has the notes');
+function secured({ counts: { severe, warning, note } }: Audit): Finding {
+  const notes = note ? `; "instar security audit" has ${note} ${note === 1 ? 'note' : 'notes'}` : '';
+  if (severe + warning === 0) return finding('ok', 'security', `nothing is open to others${notes}`);
   const found = `${severe} severe, ${warning} ${warning === 1 ? 'warning' : 'warnings'}`;
   return finding('warn', 'security', `${found}; "instar security audit" shows what, and what mends it`);
 }

@@ -3,14 +3,18 @@ import { bundledCommands, type Commands, loadCommand, withUsers } from './comman
 import { exitCodes, type Command, type CommandHost, type ProcessHost } from './contract.ts';
 import { errorLine, exitCodeOf } from './exit.ts';
 import { faultDesk } from './fault-desk.ts';
+import { help, usageFor, usageOf } from './help.ts';
 import { guard } from './guard.ts';
 import { bootOrLastGood } from './last-good.ts';
 import { provisions } from './provisions.ts';
+import { typedIn } from './npm-folder.ts';
 import { lockTaker } from './state-folder.ts';
 import { readVersion, surroundings } from './surroundings.ts';
 
 /** Reads the command line; resolves to the exit code. Loads nothing that it does not ask for. */
 export async function main(argv: readonly string[], host: ProcessHost): Promise<number> {
+  const folder = typedIn(process.env, process.cwd());
+  if (folder !== undefined) process.chdir(folder);
   const { config, args } = takeConfig(argv);
   if (config === '') return misused('--config takes the name of a file');
   const [name = '--help', ...rest] = args;
@@ -20,7 +24,7 @@ export async function main(argv: readonly string[], host: ProcessHost): Promise<
   if (name === '--help' || name === '-h' || name === 'help') return say(help(commands));
   const command = commands.get(name);
   if (!command) return unknown(name, commands);
-  if (rest.includes('--help') || rest.includes('-h')) return say(usageOf(command));
+  if (rest.includes('--help') || rest.includes('-h')) return say(usageOf(name, command, commands));
   process.stdout.on('error', () => process.exit(0)); // whoever read our output has left
   const boot: CommandHost['boot'] = async (options) => {
     const desk = faultDesk();
@@ -56,7 +60,7 @@ async function call(name: string, command: Command, argv: readonly string[], hos
     const run = await loadCommand(name, command);
     return await run(argv, host);
   } catch (error) {
-    return fail(error, command);
+    return fail(error, usageFor(name, command, argv));
   }
 }
 
@@ -74,19 +78,6 @@ function say(text: string): number {
   return 0;
 }
 
-function help(commands: Commands): string {
-  const width = Math.max(...[...commands.keys()].map((name) => name.length));
-  const row = ([name, { summary }]: readonly [string, Command]) => `  ${name.padEnd(width)}  ${summary}`;
-  const { ours = [], theirs = [] } = Object.groupBy(commands, ([, { plugin }]) => (plugin === undefined ? 'ours' : 'theirs'));
-  const yours = theirs.length ? ['', 'of your plugins:', ...theirs.map(row)] : [];
-  const more = 'instar <command> --help tells its options; instar --version';
-  const where = 'All state is in the folder INSTAR_HOME (~/.instar); the config is --config, INSTAR_CONFIG or instar.json5 in it.';
-  return ['usage: instar <command> [options] [--config FILE]', '', ...ours.map(row), ...yours, '', more, where].join('\n');
-}
-
-const usageOf = ({ usage, summary, plugin }: Command) =>
-  `usage: ${usage}\n\n${summary}${plugin ? `\n\nIt comes with your plugin "${plugin}".` : ''}`;
-
 async function unknown(name: string, commands: Commands): Promise<number> {
   const { nearest } = await import('../../kernel/index.ts');
   const near = nearest(name, commands.keys());
@@ -99,7 +90,7 @@ function misused(message: string): number {
 }
 
 /** One line with a code and what to do; a boot that failed has one per fault. */
-function fail(error: unknown, { usage }: Command): number {
+function fail(error: unknown, usage: string): number {
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string };
   const isUsage = code.startsWith('ERR_PARSE_ARGS');
   const lines = code === 'BOOT_FAILED' ? message.split('\n') : [message];

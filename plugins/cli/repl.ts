@@ -1,10 +1,10 @@
 import type { Interface } from 'node:readline/promises';
 import { errorLine } from './exit.ts';
 import type { Link } from './link.ts';
-import { dim, oneLine } from './contract/terminal.ts';
+import { dim } from './contract/terminal.ts';
 import { addressOf, type Ask, takeTurn, type TurnView } from './turn.ts';
 
-const commands = '/stop ends the turn, /new forgets the conversation, /exit leaves';
+const commands = '/stop ends the turn, /new forgets the conversation, /exit leaves, /help has more';
 
 /** A conversation until /exit or the end of input. What is typed while a turn runs is the next message. */
 export async function converse(link: Link, terminal: Interface, ask: Omit<Ask, 'text'>, view: TurnView): Promise<number> {
@@ -23,7 +23,6 @@ export async function converse(link: Link, terminal: Interface, ask: Omit<Ask, '
   };
   const obey = async (line: string) => {
     if (line === '/new') return forget();
-    if (line.startsWith('/')) return say(`there is no ${oneLine(line, 40)}: ${commands}`);
     return turn(line);
   };
   process.on('SIGINT', () => (running ? running.abort() : terminal.close()));

@@ -19,7 +19,7 @@ export interface Status {
 
 /** `instar status`: asks the running gateway; exits with 1 where none runs. */
 export const run: RunCommand = async (argv, host) => {
-  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } } });
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' }, all: { type: 'boolean' } } });
   const found = await findGateway(host);
   if (!found) {
     if (values.json) console.log(JSON.stringify({ running: false, home: host.home }));
@@ -34,13 +34,14 @@ export const run: RunCommand = async (argv, host) => {
   const status = { ...answer, faults, vitals };
   found.client.close();
   if (values.json) console.log(JSON.stringify({ running: true, ...found.holder, ...status }));
-  else console.log(show(status, found.holder));
+  else console.log(show(status, found.holder, values.all ?? false));
   return 0;
 };
 
 function show(
   { inspection, report, active, faults, vitals }: Status,
   { pid, started }: { readonly pid: number; readonly started: string },
+  isFull: boolean,
 ) {
   const { generation, retiring, instances, leftOut } = inspection;
   const older = retiring.map((one) => `${one.generation} (${one.runs} runs)`).join(', ');
@@ -51,14 +52,24 @@ function show(
     { label: 'turns', value: active.length ? active.map(turnLine).join('; ') : 'none' },
     ...(vitals ? vitalsLines(vitals) : []),
   ];
-  const plugins = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 200) }));
+  const described = instances.map(({ plugin, description }) => ({ label: plugin, value: oneLine(description, 200) }));
+  const names = [
+    {
+      label: 'plugins',
+      value: `${instances
+        .map(({ plugin }) => plugin)
+        .toSorted()
+        .join(', ')} (--all: what each does)`,
+    },
+  ];
   const missing = leftOut.map(({ plugin, code, why }) => ({ label: plugin, value: `${code}: ${oneLine(why, 200)}` }));
   const since = new Map(instances.map((one) => [one.plugin, one.since]));
   const present = faults.filter((fault) => isPresent(fault, since.get(fault.plugin)));
   const wrong = present.map((fault) => ({ label: fault.plugin, value: faultText(fault) }));
-  const parts = [columns(facts), `${dim('plugins')}\n${columns(plugins)}`];
   const part = (title: string, rows: typeof wrong) => (rows.length ? [`${bold(title)}\n${columns(rows)}`] : []);
-  return [...parts, ...part('left out', missing), ...part('faults', wrong)].join('\n');
+  const trouble = [...part('left out', missing), ...part('faults', wrong)];
+  if (isFull) return [...trouble, columns(facts), dim('plugins'), columns(described)].join('\n');
+  return [...trouble, columns([...facts, ...names])].join('\n');
 }
 
 const turnLine = ({ sessionKey, state = 'running', since }: Status['active'][number]) =>

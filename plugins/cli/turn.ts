@@ -86,7 +86,7 @@ function openTurn(client: Client, sessionKey: string, view: TurnView) {
     const { type, data } = event as { type: keyof TurnEvents; data: { itemId?: string } };
     const isOurs = data.itemId === itemId;
     if (isOurs && type === 'agent_start') ({ runId, model } = { runId: event.runId, ...(data as TurnEvents['agent_start']) });
-    if (event.runId === runId || type.startsWith('approval_')) view[type]?.(data as never);
+    if (event.runId === runId || type.startsWith('approval_') || (isOurs && type === 'agent_end')) view[type]?.(data as never);
     if (!isOurs || type !== 'agent_end') return;
     const { payloads, stopReason, usage, error, ms } = data as unknown as TurnEvents['agent_end'];
     const facts = { stopReason, usage, ms, ...(error && { error }), ...(runId && { runId }), ...(model && { model }) };
@@ -142,7 +142,7 @@ function storedAs({ payloads, meta }: Delivery, address: Pick<Told, 'sessionKey'
 }
 
 /** What a person reads of the answer. */
-const textOf = (payloads: readonly Payload[]) =>
+export const textOf = (payloads: readonly Payload[]) =>
   payloads
     .filter((payload) => !payload.isReasoning && !payload.isError)
     .flatMap((payload) => payload.text ?? [])

@@ -1,6 +1,6 @@
 import type { TurnEvents } from '../chat/contract.ts';
 import { bold, dim, oneLine, plain } from './contract/terminal.ts';
-import type { TurnView } from './turn.ts';
+import { textOf, type TurnView } from './turn.ts';
 
 type Write = (text: string) => void;
 
@@ -9,8 +9,11 @@ export function turnView(write: Write): TurnView {
   /** What was written of each text, by message and part: the stream may skip, the end of the message may not. */
   const written = new Map<string, string>();
   let atLineStart = true;
+  /** Something of this turn's answer. */
+  let isShown = false;
   const put = (text: string) => {
     if (!text) return;
+    isShown = true;
     write(plain(text));
     atLineStart = text.endsWith('\n');
   };
@@ -50,8 +53,10 @@ export function turnView(write: Write): TurnView {
       line(dim(oneLine(error ?? `${what}: about ${tokensBefore} tokens became ${tokensAfter}`, 200)));
     },
     context_window_warning: ({ message }) => line(dim(oneLine(message, 300))),
-    agent_end() {
+    agent_end({ payloads }) {
+      if (!isShown) put(textOf(payloads)); // a word such as /help is answered without a turn, so that nothing was streamed
       if (!atLineStart) put('\n');
+      isShown = false;
     },
   };
 }

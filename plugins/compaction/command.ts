@@ -1,6 +1,13 @@
 import type { Log, Run } from '../../kernel/index.ts';
+import type { ChatWord } from '../inbox/contract.ts';
 import type { Incoming } from '../turns/contract.ts';
 import { compactSession } from './session.ts';
+
+export const compactWord: ChatWord = {
+  word: '/compact',
+  usage: '/compact [INSTRUCTIONS]',
+  does: 'makes the older part of this conversation a summary, which heeds the instructions',
+};
 
 /** `/compact`, and what the summary should heed after it. A whole message only. */
 export function wishIn({ content }: Pick<Incoming, 'content'>): string | undefined {

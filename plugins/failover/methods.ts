@@ -21,7 +21,7 @@ export const failoverMethods = (patienceMs: number): Readonly<Record<string, Met
 
 async function list(run: Run): Promise<readonly ModelLine[]> {
   const agents = run.get(Agents);
-  const models = await run.get(Models).list(run);
+  const models = [...(await run.get(Models).list(run))];
   const uses = new Map<string, string[]>();
   const use = (ref: string, who: string) => uses.set(ref, [...(uses.get(ref) ?? []), who]);
   for (const id of agents.ids) {
@@ -30,7 +30,16 @@ async function list(run: Run): Promise<readonly ModelLine[]> {
       .choose(run, id)
       .catch(() => undefined); // explain says why
     if (choice) use(refOf(choice.model), id);
-    modelChain(agents, id).fallbacks.forEach((ref, i) => use(ref, `${id} (fallback ${i + 1})`));
+    const { fallbacks } = modelChain(agents, id);
+    fallbacks.forEach((ref, i) => use(ref, `${id} (fallback ${i + 1})`));
+    // What a known provider has besides the usual one is here once somebody names it.
+    const resolved = fallbacks.map((ref) =>
+      run
+        .get(Models)
+        .resolve(run, ref)
+        .catch(() => undefined),
+    );
+    models.push(...[choice?.model, ...(await Promise.all(resolved))].filter((model) => model !== undefined));
   }
   const lines = models.map((model): ModelLine => {
     const { name, contextWindow, input, reasoning } = model;

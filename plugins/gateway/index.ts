@@ -24,7 +24,7 @@ const schema = {
         token: {
           ...secretInput,
           description:
-            'Best as ${VARIABLE}, or as { source, provider, id }. Else INSTAR_GATEWAY_TOKEN, else <home>/token, made at the first start.',
+            'Best as ${VARIABLE}, or as { source, provider, id }. Else INSTAR_GATEWAY_TOKEN, else the file token of the state folder, made at the first start.',
         },
       },
     },

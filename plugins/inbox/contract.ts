@@ -41,7 +41,7 @@ export interface Receipt {
 export interface Inbox {
   /**
    * Durable when it settles: only then tell the sender "received". From then on it is answered, or refused with a reason
-   * through the outbox (QUEUE_FULL). `/stop`, `/new`, `/reset` and `/queue` are obeyed at once and answered likewise.
+   * through the outbox (QUEUE_FULL). `/stop`, `/new`, `/reset`, `/queue` and `/help` are obeyed at once and answered likewise.
    */
   enqueue(arrival: Arrival): Promise<Receipt>;
   /** Ends the running turn of a session (and forgets nothing that waits); false where none runs. */
@@ -94,6 +94,17 @@ export interface Claim {
   /** The turn has its end: another session may have its place while the answer is on its way. */
   free(): void;
 }
+
+/** A word that is obeyed instead of being read by a model, such as `/compact`: sent alone, as a whole message. */
+export interface ChatWord {
+  readonly word: string;
+  /** With what may follow it. */
+  readonly usage: string;
+  readonly does: string;
+}
+
+/** All of them, for `/help`: whoever obeys one adds it. What is no word of the list is answered with the list. Asked at each swap. */
+export const ChatWords = waterfall<readonly ChatWord[]>('inbox.words');
 
 /** How many turns run at once, per lane: `main`, `subagent`, `cron`. Asked at each swap. */
 export const LaneLimits = waterfall<Readonly<Record<string, number>>>('inbox.limits');

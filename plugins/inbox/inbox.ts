@@ -14,11 +14,13 @@ export interface InboxAround {
   readonly config: QueueConfig;
   /** Sees to items that no turn answers, on its own time: it must not hold up who hands in the next. */
   readonly end: (one: Unanswered) => void;
+  /** Words that other plugins obey; undefined until they are known. */
+  readonly words: () => ReadonlySet<string> | undefined;
 }
 
-export function openInbox({ store, lanes, config, end }: InboxAround): Inbox {
+export function openInbox({ store, lanes, config, end, words }: InboxAround): Inbox {
   function arrive(item: InboxItem) {
-    if (obeyed(item, lanes, end)) return;
+    if (obeyed(item, lanes, end, words())) return;
     const refused = lanes.enqueue(item, boundsFor(item, config));
     if (refused) end({ kind: 'refused', item: refused });
   }
@@ -57,9 +59,9 @@ export function openInbox({ store, lanes, config, end }: InboxAround): Inbox {
 }
 
 /** True where the item is a command: it ends what it says to end now, and is answered soon. */
-export function obeyed(item: InboxItem, lanes: Lanes, end: (one: Unanswered) => void): boolean {
-  const command = commandOf(item);
+export function obeyed(item: InboxItem, lanes: Lanes, end: InboxAround['end'], words?: ReadonlySet<string>): boolean {
+  const command = commandOf(item, words);
   if (!command) return false;
-  end({ kind: 'command', item, ...(command.name !== 'queue' && { swept: lanes.sweep(item.sessionKey) }) });
+  end({ kind: 'command', item, ...(command.name !== 'queue' && command.name !== 'help' && { swept: lanes.sweep(item.sessionKey) }) });
   return true;
 }

@@ -3,12 +3,13 @@ import { Agents } from '../agents/contract.ts';
 import { Methods } from '../gateway/contract.ts';
 import { Store } from '../store/contract.ts';
 import { Turns } from '../turns/contract.ts';
-import { type Claim, Inbox, type InboxItem, LaneLimits } from './contract.ts';
+import { ChatWords, type Claim, Inbox, type InboxItem, LaneLimits } from './contract.ts';
 import { obeyed, openInbox } from './inbox.ts';
 import { countAttempt, pruneItems, tables, takeUp } from './item-rows.ts';
 import { openLanes } from './lanes.ts';
 import { EndUnanswered, endUnanswered, type Unanswered } from './obey.ts';
 import { type QueueConfig, schema } from './queue.ts';
+import { ownWords } from './words.ts';
 
 /** How long an idempotency key is known after its item's end. */
 const keptMs = 7 * 86_400_000;
@@ -45,9 +46,16 @@ export default definePlugin({
     };
     // Read before anything can be enqueued, so that nothing new is taken for a leftover.
     const lanes = await ctx.lease('inbox.lanes', async () => openLanes({ take, report, limits: closed, left: await store.tx(takeUp) }));
-    ctx.provide(Inbox, openInbox({ store, lanes, config, end }));
+    ctx.provide(Inbox, openInbox({ store, lanes, config, end, words: () => words }));
     ctx.tap(EndUnanswered, (one, r) => endUnanswered(one, r, config));
-    ctx.tap(GenerationSwapped, async (_, r) => lanes.limit(await r.call(LaneLimits, limitsOf(r))));
+    let words: ReadonlySet<string> | undefined;
+    const learn = async (r: Run) => {
+      words = new Set((await r.call(ChatWords, ownWords)).map(({ word }) => word));
+    };
+    ctx.tap(GenerationSwapped, async (_, r) => {
+      await learn(r);
+      lanes.limit(await r.call(LaneLimits, limitsOf(r)));
+    });
     ctx.tap(Methods, (methods) => ({ ...methods, 'inbox.list': () => ({ items: lanes.active() }) }));
     ctx.onLive(async () => {
       lanes.begin((item) => obeyed(item, lanes, end), config); // before anything new is enqueued

@@ -3,11 +3,12 @@ import { Events } from '../events/contract.ts';
 import { Sessions } from '../sessions/contract.ts';
 import { Store } from '../store/contract.ts';
 import { type TurnOutcome, Turns } from '../turns/contract.ts';
-import type { InboxItem, QueueMode } from './contract.ts';
+import { ChatWords, type InboxItem, type QueueMode } from './contract.ts';
 import { commandOf, type QueueCommand } from './door.ts';
 import { modeOf, setMode } from './item-rows.ts';
 import type { Swept } from './lanes.ts';
 import { modeFor, type QueueConfig } from './queue.ts';
+import { ownWords, wordList } from './words.ts';
 
 /** What the lanes, which outlive this code, hand to the newest of it: items that no turn answers. */
 export type Unanswered =
@@ -35,7 +36,9 @@ export async function endUnanswered(one: Unanswered, run: Run, config: QueueConf
 }
 
 async function obey(item: InboxItem, swept: Swept | undefined, run: Run, config: QueueConfig): Promise<string> {
-  const command = commandOf(item);
+  const words = await run.call(ChatWords, ownWords);
+  const command = commandOf(item, new Set(words.map(({ word }) => word)));
+  if (command?.name === 'help') return wordList(words, command.unknown);
   if (command?.name === 'queue') return queue(command, item, run, config);
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, patienceMs);

@@ -2,7 +2,8 @@ import { Host, KernelError, nearest, type LeftOut, type Run } from '../../kernel
 import { configuredModels, type Providers } from './config.ts';
 import { ModelCatalog, type Model } from './contract.ts';
 import type { LocalServer } from './detect.ts';
-import { envKey, hosted, known, modelOf } from './known.ts';
+import { hosted, known, modelOf } from './known.ts';
+import { keyedBy } from './provider.ts';
 
 export type Catalog = ReturnType<typeof catalog>;
 
@@ -35,8 +36,7 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
 
   async function list(run: Run): Promise<readonly Model[]> {
     const own = [...configured.values()].flatMap((models) => [...models.values()]);
-    const { env } = run.get(Host);
-    const keyed = hosted.filter((each) => !configured.has(each.id) && each.model && envKey(each, env));
+    const keyed = hosted.filter((each) => !configured.has(each.id) && each.model && keyedBy(run, each));
     const usual = keyed.flatMap((each) => ofKnown(each.id, each.model?.id ?? '') ?? []);
     return [...own, ...usual, ...(found()?.models ?? []), ...(await run.call(ModelCatalog, []))];
   }
@@ -75,5 +75,5 @@ export function catalog(providers: Providers, found: () => LocalServer | undefin
     return `there is no provider "${provider}" in models.providers`;
   }
 
-  return { first, list, resolve, ofKnown };
+  return { first, list, resolve, ofKnown, leftOut };
 }

@@ -3,7 +3,8 @@ import { Agents, modelChain } from '../agents/contract.ts';
 import type { Catalog } from './catalog.ts';
 import { ModelCatalog, type Model, type ModelChoice } from './contract.ts';
 import type { LocalServer } from './detect.ts';
-import { envKey, hosted } from './known.ts';
+import { hosted } from './known.ts';
+import { keyedBy } from './provider.ts';
 import { whereIs } from './whereabouts.ts';
 
 const choose = 'set agents.defaults.model to choose';
@@ -48,11 +49,10 @@ function configuredRef(run: Run, agentId: string): { readonly ref: string; reado
 }
 
 function byKey(run: Run, catalog: Catalog): ModelChoice | undefined {
-  const { env } = run.get(Host);
   for (const provider of hosted) {
-    const key = envKey(provider, env);
+    const key = keyedBy(run, provider);
     const model = key && catalog.ofKnown(provider.id, provider.model?.id ?? '');
-    if (model) return { model, why: `${key.variable} is set; ${choose} another ("demo/demo" uses none)` };
+    if (model) return { model, why: `${key}; ${choose} another ("demo/demo" uses none)` };
   }
   return undefined;
 }
@@ -74,5 +74,5 @@ async function byPlugin(run: Run): Promise<ModelChoice> {
   const none = `no model in the config, no provider key in the environment, ${local}`;
   const how = `export a key such as ANTHROPIC_API_KEY, or ${choose} one`;
   if (!model) throw new KernelError('MODEL_NONE', `${none}; ${how}`);
-  return { model, why: `${none}; ${how}` };
+  return { model, why: `${none}; ${how}`, brief: 'built in; "instar models explain" says why' };
 }

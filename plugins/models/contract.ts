@@ -163,8 +163,20 @@ export const ModelCatalog = waterfall<readonly Model[]>('models.catalog');
 
 export interface ModelChoice {
   readonly model: Model;
-  /** For the start block: what chose it and how to choose otherwise. */
+  /** What chose it and how to choose otherwise. */
   readonly why: string;
+  /** The same where there is room for a few words. */
+  readonly brief?: string;
+}
+
+/** What is known of a provider by its name. */
+export interface ProviderFacts {
+  readonly isKnown: boolean;
+  /** Of one that is not known: the name that was meant perhaps, and those that need no block in the config. */
+  readonly near?: string | undefined;
+  readonly known: readonly string[];
+  /** Where the key is that is used while no auth profile is there: a variable, or a place of the config. */
+  readonly ownKey?: string;
 }
 
 /** Whom a request is billed to: a key or token, and the name of the profile it is of. */
@@ -205,8 +217,9 @@ export interface Models {
   list(run: Run): Promise<readonly Model[]>;
   /** `provider/id`; throws MODEL_UNKNOWN naming the nearest. */
   resolve(run: Run, ref: string): Promise<Model>;
-  /** What was asked for, else the agent's own, the defaults', else what was found (config, key in env, local server, demo). */
+  /** What was asked for, else the agent's own, the defaults', else what was found (config, a key in env or added, local server, demo). */
   choose(run: Run, agentId: string, asked?: string): Promise<ModelChoice>;
+  provider(run: Run, provider: string): Promise<ProviderFacts>;
   /** One attempt: streams a request through the adapter of the model's api, with its key resolved now. Never throws. */
   complete(run: Run, request: UnsignedRequest, on: (event: ModelEvent) => void): Promise<ModelReply>;
 }

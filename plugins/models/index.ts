@@ -8,6 +8,7 @@ import { completeOnce, type Keys } from './completion.ts';
 import { modelsSchema, type Providers } from './config.ts';
 import { AskModel, Models } from './contract.ts';
 import { nativeSearchIn, searchFaults } from './native-search.ts';
+import { providerFacts } from './provider.ts';
 import { detectLocal, type LocalServer } from './detect.ts';
 
 /** What must be one across reloads. */
@@ -43,6 +44,7 @@ export default definePlugin({
     const state = await ctx.lease('models', shared);
     const models = catalog(providers, () => state.found);
     const keys = new Map(Object.entries(providers).map(([name, { apiKey }]) => [name, apiKey]));
+    const newest = { keys: state.keys, enter: ctx.run };
     const mayLook = host.env['INSTAR_NO_DETECT'] !== '1';
     const look = () =>
       (state.looking ??= detectLocal(ctx.signal).then((server) => {
@@ -57,14 +59,15 @@ export default definePlugin({
       list: models.list,
       resolve: models.resolve,
       choose: (run, agentId, asked) => choiceOf(run, { catalog: models, found }, agentId, asked),
-      complete: (run, request, on) => completeOnce(run, state.keys, request, on),
+      provider: (run, provider) => providerFacts(run, models, providers, provider),
+      complete: (run, request, on) => completeOnce(run, newest, request, on),
     });
     // The last resort: one attempt with the provider's own key.
-    ctx.tap(AskModel, ({ request, on }, run) => completeOnce(run, state.keys, request, on), 100);
+    ctx.tap(AskModel, ({ request, on }, run) => completeOnce(run, newest, request, on), 100);
     ctx.tap(NativeSearch, nativeSearchIn(providers));
     ctx.tap(StartReport, async (lines, run) => {
       const chosen = choiceOf(run, { catalog: models, found }, run.find(Agents)?.defaultId ?? 'main', undefined);
-      const value = await chosen.then(({ model, why }) => `${model.provider}/${model.id} (${why})`, messageOf);
+      const value = await chosen.then(({ model, why, brief = why }) => `${model.provider}/${model.id} (${brief})`, messageOf);
       return [...lines, { label: 'model', value }];
     });
     ctx.onLive(async () => {

@@ -5,14 +5,15 @@ import { agentOfKey, sessionKey as keyOf } from '../sessions/contract.ts';
 import { SandboxBackends, type SandboxExplained, type SandboxSettings, type Whose } from './contract.ts';
 import { unfit } from './folders.ts';
 import { choose, unknown, workspaceOf } from './sandbox.ts';
-import { confinement, settingsOf } from './settings.ts';
+import { confinement, isSet, settingsOf } from './settings.ts';
 
 /** `sandbox.explain {agentId?, sessionKey?}` → `SandboxExplained`, by the code that decides. */
 export const explain: Method = async (params, _client, run): Promise<SandboxExplained> => {
   const whose = whoseOf(word(params, 'agentId'), word(params, 'sessionKey'), run);
   const { agentId, sessionKey } = whose;
   const settings = settingsOf(agentId, run);
-  const place = (path: string) => run.get(Host).place(path);
+  // A place in the text is no reason for what nobody wrote.
+  const place = (path: string) => (isSet(agentId, run) ? run.get(Host).place(path) : `built in; ${path} sets it`);
   const verdict = (session: string, isMain: boolean) => {
     const found = confinement(agentId, isMain ? 'main' : 'direct', run);
     return { session, ...found, place: place(found.path) };

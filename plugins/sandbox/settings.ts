@@ -39,6 +39,14 @@ export function pathOf(agentId: string, name: string, run: Run): string {
   return own[name] === undefined ? `agents.defaults.sandbox.${name}` : `${agents.path(agentId)}.sandbox.${name}`;
 }
 
+/** Whether anybody wrote the mode that counts for the agent. */
+export function isSet(agentId: string, run: Run): boolean {
+  const agents = run.get(Agents);
+  return [agents.own(agentId), agents.defaults].some(
+    (one) => (one?.['sandbox'] as { readonly mode?: unknown } | undefined)?.mode !== undefined,
+  );
+}
+
 export function confinement(agentId: string, session: Subject['session'], run: Run): Confinement {
   const { mode } = settingsOf(agentId, run);
   const isSandboxed = modeConfines(mode, session);

@@ -57,7 +57,7 @@ export async function testKernel(options: TestOptions = {}): Promise<TestKernel>
     announce,
     place: (path) => path,
     inspect: () => kernel.inspect(),
-    sources: () => ({ config: [], roots: [], plugins: [] }),
+    sources: () => ({ config: [], roots: [join(home, 'plugins')], plugins: [] }),
     reload: () => apply(live),
     stop: () => {},
   };

@@ -16,7 +16,12 @@ export default definePlugin({
     const develops = host.flags.watch !== undefined;
     const say = (text: string) => (develops ? console.log(text) : log.info(text));
     // Leases: an edit that is saved while this very plugin is replaced must not be missed.
-    const told = await ctx.lease('watch.told', () => ({ error: undefined as unknown, began: 0, async [Symbol.asyncDispose]() {} }));
+    const told = await ctx.lease('watch.told', () => ({
+      error: undefined as unknown,
+      text: '',
+      began: 0,
+      async [Symbol.asyncDispose]() {},
+    }));
     const reloader = await ctx.lease('watch.reloader', () =>
       openReloader({
         reload(changed) {
@@ -46,9 +51,12 @@ export default definePlugin({
     if (leaks) ctx.tap(GenerationSwapped, (swap) => leaks.swapped(host, swap), -1000); // first, for it looks at the clock
     ctx.tap(GenerationRejected, ({ error, generation }) => {
       told.error = error;
-      log.warn(`rejected, generation ${generation} goes on: ${messageOf(error)}`);
+      const text = `rejected, generation ${generation} goes on: ${messageOf(error)}`;
+      if (text !== told.text) log.warn(text); // saved again, and not mended: who saved it has read why
+      told.text = text;
     });
     ctx.tap(GenerationSwapped, async (swap) => {
+      told.text = '';
       const text = changes(swap, performance.now() - told.began);
       await files.follow(watched(host, develops));
       if (text && swap.generation > 1) say(text);

@@ -84,17 +84,24 @@ test('a stack trace names the source, not the bundle', async () => {
 });
 
 test.each([
-  ['a syntax error', { 'mine/index.ts': 'export default {' }, 'PLUGIN_LOAD', /mine\/index\.ts.*/],
+  [
+    'a syntax error',
+    { 'mine/index.ts': 'export default {\n\tname: ;\n};' },
+    'PLUGIN_LOAD',
+    /^\/.*\/mine\/index\.ts:2:8 Expression expected$/,
+  ],
+  ['an end too soon', { 'mine/index.ts': 'export default {' }, 'PLUGIN_LOAD', /index\.ts:1:17 Unexpected token `<eof>`/],
   [
     'a syntax error in another file',
     { 'mine/index.ts': plugin('', "import './x.ts';"), 'mine/x.ts': 'let a: = 1' },
     'PLUGIN_LOAD',
-    /x\.ts/,
+    /^\/.*\/mine\/x\.ts:1:8 /,
   ],
+  ['a fault that only JavaScript has', { 'mine/index.ts': 'const a = 1;\nconst a = 2;' }, 'PLUGIN_LOAD', /index\.ts:2:7 /],
   ['an import that is not there', { 'mine/index.ts': plugin('', "import './gone.ts';") }, 'PLUGIN_LOAD', /gone\.ts/],
   ['a package that is not there', { 'mine/index.ts': plugin('x', "import x from 'gone-package';") }, 'PLUGIN_LOAD', /gone-package/],
   ['a throw at its top level', { 'mine/index.ts': 'throw new Error("early")' }, 'PLUGIN_LOAD', /early/],
-  ['syntax that cannot be stripped', { 'mine/index.ts': plugin('', 'enum E { A }') }, 'PLUGIN_LOAD', /enum/],
+  ['syntax that cannot be stripped', { 'mine/index.ts': plugin('', 'enum E { A }') }, 'PLUGIN_LOAD', /index\.ts:1:1 .*enum/],
   ['no default export', { 'mine/index.ts': 'export const x = 1' }, 'PLUGIN_SHAPE', /export default definePlugin/],
   [
     'another name',

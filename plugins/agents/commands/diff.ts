@@ -34,9 +34,12 @@ export function differencesOf(first: AgentShown, second: AgentShown): readonly D
 
 function page(one: string, other: string, differences: readonly Difference[], host: CommandHost): string {
   if (differences.length === 0) return `${one} and ${other} do not differ`;
+  const text = (shown: ShownField | undefined) => (shown ? oneLine(valueText(shown.value), 200) : '');
+  const width = Math.min(40, Math.max(...differences.flatMap(({ first, second }) => [text(first).length, text(second).length])));
+  const labels = Math.max(one.length, other.length);
   const side = (label: string, shown: ShownField | undefined) => {
     const from = shown?.place ? `${shown.origin} ${shortPlace(shown.place, host)}` : shown?.origin;
-    return { label: `  ${label}`, value: shown ? `${oneLine(valueText(shown.value), 200)}  ${dim(from ?? '')}` : dim('not set') };
+    return { label: `  ${label.padEnd(labels)}`, value: shown ? `${text(shown).padEnd(width)}  ${dim(from ?? '')}` : dim('not set') };
   };
   return differences.map(({ field, first, second }) => `${bold(field)}\n${columns([side(one, first), side(other, second)])}`).join('\n');
 }

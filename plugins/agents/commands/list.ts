@@ -12,10 +12,10 @@ export const run: RunCommand = async (argv, host) => {
 
 function table(agents: readonly AgentLine[]): string {
   const width = (of: (line: AgentLine) => string) => Math.max(...agents.map((line) => of(line).length));
-  const [ids, models] = [width(({ id }) => id), width(({ model = '' }) => model)];
+  const [ids, models, folders] = [width(({ id }) => id), width(({ model = '' }) => model), width(({ workspace }) => workspace)];
   const line = ({ id, name, isDefault, model = '', workspace }: AgentLine) => {
     const more = [isDefault && agents.length > 1 ? 'the default' : '', name === id ? '' : oneLine(name)].filter(Boolean).join(', ');
-    return `  ${bold(id.padEnd(ids))}  ${model.padEnd(models)}  ${dim(workspace)}${more && `  ${more}`}`;
+    return `  ${bold(id.padEnd(ids))}  ${model.padEnd(models)}  ${dim(more ? workspace.padEnd(folders) : workspace)}${more && `  ${more}`}`;
   };
   return agents.map(line).join('\n');
 }

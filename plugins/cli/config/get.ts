@@ -4,9 +4,9 @@ import { dim, plain } from '../contract/terminal.ts';
 import { misused, readArguments } from './arguments.ts';
 import { keysOf, type Layers, placeIn, type Tree, valueAt } from './layers.ts';
 import { openConfig } from './opened.ts';
-import { parsePath, pathText } from './path.ts';
+import { parsePath, pathText, type Step } from './path.ts';
 import { follow, type Reached } from './plan.ts';
-import { readSchema, schemaAt } from './schema.ts';
+import { readSchema, schemaAt, typesAt } from './schema.ts';
 import { withoutSecrets } from './secret.ts';
 
 interface Options {
@@ -79,10 +79,23 @@ function follow1(tree: Tree, { layers, keys }: Omit<Reached, 'rest'>, key: strin
 const dig = (values: unknown, keys: readonly string[]) =>
   keys.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], values);
 
+/** `[main]` is an entry of that id, and none is written: to call its fields unknown would be untrue. */
+function refuseUnlisted(keys: readonly string[], rest: readonly Step[]) {
+  for (const [i, { key, isBare }] of rest.entries()) {
+    const list = [...keys, ...rest.slice(0, i).map((one) => one.key)];
+    if (!isBare || /^(\d+|\+)$/.test(key) || !typesAt(readSchema(), list).includes('array')) continue;
+    throw new KernelError(
+      'CONFIG_PATH',
+      `${pathText(list)} has no entry "${key}"; "instar config get ${pathText(list)}" shows what is written`,
+    );
+  }
+}
+
 /** The schema may know what counts instead. */
 function notWritten({ keys, rest }: Reached, json: boolean): number {
   const whole = [...keys, ...rest.map(({ key }) => key)];
   const path = pathText(whole);
+  refuseUnlisted(keys, rest);
   const schemas = schemaAt(readSchema(), whole);
   const usual = schemas.find((schema) => schema['default'] !== undefined)?.['default'];
   if (schemas.length) {

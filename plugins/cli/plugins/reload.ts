@@ -19,10 +19,10 @@ export const run: RunCommand = async (argv, host) => {
   if (!found)
     throw new KernelError('CLI_NOT_RUNNING', `no gateway runs on ${host.home}, so nothing is to be reloaded; a start reads all anew`);
   const { client } = found;
-  if (values.hard) console.error(`hard reload of ${name}: what it leases is closed and made anew; until then it answers nobody`);
   const params = { ...(name !== undefined && { name }), ...(values.hard && { hard: true }) };
   const instance = async (to = client) => (await to.call<PluginDetail>('plugins.inspect', { name })).live?.instance;
-  const before = values.hard ? await instance() : undefined;
+  const before = values.hard ? await instance() : undefined; // a name that nobody has ends here
+  if (values.hard) console.error(`hard reload of ${name}: what it leases is closed and made anew; until then it answers nobody`);
   const swap = await client.call<Reloaded>('plugins.reload', params).catch((error: unknown) => {
     if (before === undefined || !isCoded(error) || error.code !== 'CLI_LOST') throw error;
   });

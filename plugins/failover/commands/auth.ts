@@ -12,6 +12,10 @@ interface Given {
   readonly mode?: string | undefined;
   readonly env?: string | undefined;
 }
+interface Added {
+  readonly id: string;
+  readonly notes?: readonly string[];
+}
 type Verb = (words: readonly string[], given: Given, host: CommandHost) => Promise<{ readonly answer: unknown; readonly text: string }>;
 
 const verbs: Readonly<Record<string, Verb>> = { list, add, remove, order, clear };
@@ -43,8 +47,12 @@ async function add([provider]: readonly string[], { profile, mode = 'api_key', e
   const secret = env
     ? { source: 'env', id: env }
     : await readSecret(`${mode === 'oauth' ? 'Tokens' : 'Key'} for ${provider}: `, mode === 'oauth');
-  const answer = await host.ask<{ readonly id: string }>('auth.add', { provider, mode, secret, ...(profile && { id: profile }) });
-  return { answer, text: `added ${bold(answer.id)}; "instar models doctor" tries it` };
+  const answer = await host.ask<Added>('auth.add', { provider, mode, secret, ...(profile && { id: profile }) });
+  const lines = [
+    `added ${bold(answer.id)}; "instar models doctor" tries it`,
+    ...(answer.notes ?? []).map((note) => dim(oneLine(note, 300))),
+  ];
+  return { answer, text: lines.join('\n') };
 }
 
 async function remove([id]: readonly string[], _given: Given, host: CommandHost) {
@@ -73,14 +81,18 @@ async function clear([name]: readonly string[], { profile }: Given, host: Comman
 
 const usage = (what: string) => new KernelError('ERR_PARSE_ARGS_AUTH', what);
 
+/** Of a provider without profiles. */
+const ownKey = 'no profile: the key is that of models.providers, else of the environment, where it needs one';
+
 function table(profiles: readonly AuthLine[]): string {
   if (profiles.length === 0) return dim('no profile; add one with "instar models auth add PROVIDER"');
   const width = Math.max(...profiles.map(({ id }) => id.length));
   const line = ({ id, mode, origin, state, readyAt, why, models }: AuthLine) => {
     const when = state === 'resting' && readyAt !== undefined ? `ready in ${secondsOf(readyAt - Date.now())}` : state;
     const rests = models.map((one) => `with ${one.model}: ready in ${secondsOf(one.readyAt - Date.now())} (${one.reason})`).join(', ');
-    const from = { config: 'config', store: 'added', implicit: "the provider's own" }[origin];
-    return `    ${oneLine(id, 80).padEnd(width)}  ${state === 'ready' ? when : bold(when)}  ${dim(oneLine(`${mode}, ${from}; ${rests || why}`, 200))}`;
+    const facts =
+      origin === 'implicit' ? ownKey : `${mode}, ${origin === 'config' ? 'auth.profiles' : 'added by command'}; ${rests || why}`;
+    return `    ${oneLine(id, 80).padEnd(width)}  ${state === 'ready' ? when : bold(when)}  ${dim(oneLine(origin === 'implicit' && rests ? rests : facts, 200))}`;
   };
   const byProvider = Map.groupBy(profiles, ({ provider }) => provider);
   return [...byProvider].map(([provider, all]) => [`  ${bold(provider)}`, ...all.map(line)].join('\n')).join('\n');

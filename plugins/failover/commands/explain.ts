@@ -22,18 +22,21 @@ export const run: RunCommand = async (argv, host) => {
 function shown({ agentId, sessionKey, wanted, next, candidates }: Plan): string {
   const facts = [
     { label: 'agent', value: `${agentId}${sessionKey ? dim(` in ${sessionKey}`) : ''}` },
-    { label: 'wanted', value: `${wanted.model} ${dim(oneLine(wanted.why, 200))}` },
-    {
-      label: 'next',
-      value: next ? `${bold(next.model)} as ${bold(next.profile)} ${dim(oneLine(next.why, 300))}` : bold('nothing can be asked'),
-    },
+    { label: 'wanted', value: wanted.model },
+    { label: 'because', value: oneLine(wanted.why, 400) },
+    { label: 'next', value: next ? nextLine(next, wanted.why) : bold('nothing can be asked') },
   ];
-  const lines = candidates.flatMap(({ model, why, problem, profiles }, i) => [
-    `  ${i + 1}  ${bold(model)}  ${dim(oneLine(problem ?? why, 200))}`,
+  // What is wanted heads the list, and its reason stands above.
+  const reasonOf = ({ why, problem }: Plan['candidates'][number]) => problem ?? (why === wanted.why ? '' : why);
+  const lines = candidates.flatMap(({ model, profiles, ...reasons }, i) => [
+    `  ${i + 1}  ${bold(model)}  ${dim(oneLine(reasonOf({ model, profiles, ...reasons }), 200))}`.trimEnd(),
     ...profiles.map((standing) => `       ${standingLine(standing)}`),
   ]);
   return [columns(facts), '', ...lines].join('\n');
 }
+
+const nextLine = ({ model, profile, why }: NonNullable<Plan['next']>, reason: string) =>
+  `${bold(model)} as ${bold(profile)}  ${dim(oneLine(why.startsWith(`${reason}; `) ? why.slice(reason.length + 2) : why, 300))}`;
 
 export function standingLine({ profile, usable, readyAt, why }: Standing): string {
   const state = usable ? 'ready' : readyAt === undefined ? bold('unusable') : bold(`ready in ${secondsOf(readyAt - Date.now())}`);

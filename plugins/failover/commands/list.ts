@@ -11,14 +11,12 @@ export const run: RunCommand = async (argv, host) => {
 };
 
 function table(models: readonly ModelLine[]): string {
-  const width = Math.max(0, ...models.map(({ model }) => model.length));
+  const width = Math.max('model'.length, ...models.map(({ model }) => model.length));
+  const head = dim(`  ${'model'.padEnd(width)}  ${'holds'.padStart(5)}  ${'can'.padEnd(12)}  used by`);
   const line = ({ model, contextWindow, input, reasoning, usedBy }: ModelLine) => {
-    const facts = [
-      `${Math.round(contextWindow / 1000)}k`.padStart(5),
-      ...(reasoning ? ['thinks'] : []),
-      ...(input.includes('image') ? ['sees'] : []),
-    ].join('  ');
-    return `  ${bold(oneLine(model, 80).padEnd(width))}  ${dim(facts)}${usedBy.length ? `  ${oneLine(usedBy.join(', '), 120)}` : ''}`;
+    const can = [...(reasoning ? ['think'] : []), ...(input.includes('image') ? ['see'] : [])].join(', ');
+    const facts = `${`${Math.round(contextWindow / 1000)}k`.padStart(5)}  ${can.padEnd(12)}`;
+    return `  ${bold(oneLine(model, 80).padEnd(width))}  ${dim(facts)}  ${oneLine(usedBy.join(', '), 120)}`.trimEnd();
   };
-  return models.map(line).join('\n');
+  return [head, ...models.map(line)].join('\n');
 }

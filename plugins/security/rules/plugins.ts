@@ -21,7 +21,13 @@ function findingOf(place: string): Finding | undefined {
   const owner = foreignOwner(place);
   if (owner !== undefined) {
     const message = `plugin code at ${place} belongs to user ${owner}, who may change it`;
-    return { severity: 'severe', code: 'plugin-foreign', message, file: place, mend: 'copy the plugin into <home>/plugins, as your own' };
+    return {
+      severity: 'severe',
+      code: 'plugin-foreign',
+      message,
+      file: place,
+      mend: 'copy the plugin into plugins/ of the state folder, as your own',
+    };
   }
   const open = writable(place);
   if (!open) return undefined;

@@ -32,7 +32,7 @@ function finding(path: string, names: readonly string[]): Finding {
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .replace(/\W+/g, '_')
     .toUpperCase();
-  const mend = `put ${variable}=… into <home>/.env, then ${setting(path, `\${${variable}}`)}`;
+  const mend = `put ${variable}=… into .env of the state folder, then ${setting(path, `\${${variable}}`)}`;
   return { severity: 'warning', code: 'secret-in-config', path, message: `${path} is written in the config in clear`, mend };
 }
 

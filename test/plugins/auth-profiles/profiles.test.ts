@@ -139,7 +139,7 @@ test('SPEC 7.9: rests are shared by sessions and survive a restart, pins and add
     await using t = await boot({ profiles: keys('k1', 'k2') }, { home: home.path });
     await report(t, 'k1', 'billing', { sessionId: 's' });
     await report(t, 'k2', undefined, { sessionId: 's' });
-    expect(await call(t, 'auth.add', { provider: 'a', secret: 'added-key' })).toEqual({ id: 'a:default' });
+    expect(await call(t, 'auth.add', { provider: 'a', secret: 'added-key' })).toEqual({ id: 'a:default', notes: [] });
   }
   await using t = await boot({ profiles: keys('k1', 'k2') }, { home: home.path });
   expect(await order(t, 'm', 's')).toEqual(['k2', 'a:default', '(k1)']);
@@ -236,6 +236,19 @@ async function tokenEndpoint() {
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   };
 }
+
+test('a profile whose block was left out is told as that, with the reason, where an order names it', async () => {
+  await using t = await boot({
+    profiles: { ...keys('k1'), bad: { provider: 'a', mode: 'nonsense' } },
+    order: { a: ['bad', 'k1', 'gone'] },
+  });
+  const why = (await call<{ profiles: readonly AuthLine[] }>(t, 'auth.list', { provider: 'a' })).profiles.map((one) => [one.id, one.why]);
+  expect(why).toEqual([
+    ['k1', 'by auth.order'],
+    ['bad', expect.stringMatching(/^its block was left out: .*mode/)],
+    ['gone', 'there is no profile of this name for a'],
+  ]);
+});
 
 test('U146: a token is renewed once for all runs and processes that need it', async () => {
   await using home = await mkdtempDisposable(join(tmpdir(), 'instar-oauth-'));

@@ -127,3 +127,15 @@ test('SPEC 7.8: a change of the model, and the way back, are a line each', () =>
   });
   expect(text).toBe('b/1 answers in place of a/1 (rate limit)\nHi\na/1 answers again\n');
 });
+
+test('the answer of a word such as /help, which no turn streamed, is shown; what was streamed is not shown twice', () => {
+  const end = (text: string) => ({ payloads: [{ text }] }) as unknown as Parameters<NonNullable<TurnView['agent_end']>>[0];
+  expect(
+    shown((view) => {
+      view.agent_end?.(end('A list'));
+      delta(view, 'hello');
+      view.agent_end?.(end('hello'));
+      view.agent_end?.(end('Stopped.'));
+    }),
+  ).toBe('A list\nhello\nStopped.\n');
+});

@@ -42,7 +42,7 @@ test('auth list shows what each waits for', async () => {
     }),
   );
   expect(printed[0]?.replaceAll(/\u001b\[\d+m/g, '')).toMatch(
-    /^ {2}a\n {4}p {2}ready in 2 min {2}api_key, config; rests altogether after auth, error 3\n {4}q {2}ready {2}api_key, config; with m: ready in [45]\.\d s \(rate_limit\)$/,
+    /^ {2}a\n {4}p {2}ready in 2 min {2}api_key, auth\.profiles; rests altogether after auth, error 3\n {4}q {2}ready {2}api_key, auth\.profiles; with m: ready in [45]\.\d s \(rate_limit\)$/,
   );
 });
 

@@ -35,7 +35,16 @@ test.each<[Arrival['content'], unknown]>([
     undefined,
   ],
   ['', undefined],
-])('%j is the command %j', (content, command) => expect(commandOf(arrival(content))).toEqual(command));
+  ['/help', { name: 'help' }],
+  ['/qeue', { name: 'help', unknown: '/qeue' }],
+  ['/Foo bar', { name: 'help', unknown: '/foo' }],
+  ['/foo bar baz', undefined],
+  ['/etc/passwd', undefined],
+  ['/home is full, why?', undefined],
+  ['/theirs', undefined],
+])('%j is the command %j', (content, command) =>
+  expect(commandOf(arrival(content), new Set(['/theirs', '/queuesteer', '/newer', '/stop']))).toEqual(command),
+);
 
 test.each<[string, Partial<Arrival>, readonly string[]]>([
   ['the owner', { subject: { sender: 'owner', session: 'group', group: 'g' } }, ['/stop', '/new', '/queue']],

@@ -1,6 +1,9 @@
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { check } from '../../../kernel/host/ownership.ts';
-import { definePlugin, KernelError, service } from '../../../kernel/index.ts';
+import { definePlugin, GenerationRejected, KernelError, service } from '../../../kernel/index.ts';
 import { Methods } from '../../../plugins/gateway/contract.ts';
 import type { PluginDetail, PluginList, Reloaded } from '../../../plugins/plugins-admin/contract.ts';
 import admin from '../../../plugins/plugins-admin/index.ts';
@@ -48,6 +51,20 @@ test('plugins.inspect tells hooks with their stages, services, leases and where 
     hooks: [{ hook: 'gateway.methods', stage: 5 }],
   });
   expect(await call<PluginDetail>(t, 'plugins.inspect', { name: 'broken' })).toMatchObject({ leftOut: { plugin: 'broken' } });
+});
+
+test('a plugin on disk that waits for another to be mended is not unknown', async () => {
+  await using home = await mkdtempDisposable(join(tmpdir(), 'instar-admin-'));
+  await mkdir(join(home.path, 'plugins/waiting'), { recursive: true });
+  await using t = await bootTest([admin, pot], {}, { home: home.path });
+  const tell = (error: Error) => t.kernel.run((run) => run.call(GenerationRejected, { error, generation: 1 }));
+  await expect(call(t, 'plugins.inspect', { name: 'waiting' })).rejects.toMatchObject({ code: 'PLUGIN_UNKNOWN' });
+  await tell(new Error('dice/index.ts:3:9 Expression expected'));
+  await expect(call(t, 'plugins.inspect', { name: 'waiting' })).rejects.toMatchObject({
+    code: 'PLUGIN_WAITS',
+    message: expect.stringMatching(/"waiting" is on disk, but the last change was rejected: dice\/index\.ts:3:9 .*; mend that first$/),
+  });
+  await expect(call(t, 'plugins.inspect', { name: 'nowhere' })).rejects.toMatchObject({ code: 'PLUGIN_UNKNOWN' });
 });
 
 test.each([

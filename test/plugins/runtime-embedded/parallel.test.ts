@@ -46,7 +46,10 @@ test('U132: of eight calls side by side, a hundred times over, each result stand
     ),
   );
   const rounds = 100;
-  await using p = await product((_, number) => (number % 2 ? 'done' : calling(...names)), { tools, loop: { loopGuard: { enabled: false } } });
+  await using p = await product((_, number) => (number % 2 ? 'done' : calling(...names)), {
+    tools,
+    loop: { loopGuard: { enabled: false } },
+  });
   for (let i = 0; i < rounds; i++) expect((await p.channel.ask('go')).text).toBe('done');
   const results = (await p.messages()).flatMap((message) => (message.role === 'toolResult' ? [message.toolName] : []));
   expect(results).toEqual(Array.from({ length: rounds }, () => names).flat());

@@ -42,6 +42,15 @@ describe('get', () => {
     expect(JSON.parse(out)).toEqual({ path: 'agents.list[0].name', value: 'Main', place: `${home.at('instar.json5')}:4:34` });
   });
 
+  test.each(['agents.list[gone].model', 'bindings[x].agentId'])(
+    '%s: an entry that is not written is told as that, not as a key that nobody knows',
+    async (path) => {
+      await using home = await folder({ 'instar.json5': '{}' });
+      const [list = '', id] = path.split(/[[\]]/);
+      expect((await config(home, ['get', path])).err).toContain(`${list} has no entry "${id}"`);
+    },
+  );
+
   test('what nobody knows is refused, with the nearest key', async () => {
     await using home = await opened();
     expect(await config(home, ['get', 'gateway.prot'])).toMatchObject({
