@@ -30,7 +30,7 @@ function emptyDist() {
  * by URL (a worker, a child process) is renamed here.
  */
 function eraseTypes() {
-  const { emitWarning } = process;
+  const { emitWarning } = process; // oxlint-disable-line typescript/unbound-method -- put back as it was
   return {
     name: 'erase-types',
     transform(code) {
