@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instar, root, startGateway, tempHome } from '../support/instar.ts';
+import { isWhole } from '../support/series.ts';
 
 interface Installed {
   readonly project: string;
@@ -126,9 +127,21 @@ async function pack(source: string) {
   return { tarball: join(source, filename), files: files.map(({ path }) => path) };
 }
 
+/** By npm where all is wanted (`npm run test:all`); else unpacked, beside links to what it says that it depends on. */
 async function install({ tarball, files }: Awaited<ReturnType<typeof pack>>, project: string): Promise<Installed> {
   await mkdir(project);
   await writeFile(join(project, 'package.json'), '{ "private": true }');
-  await run('npm', ['install', tarball, '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: project });
-  return { project, entry: join(project, 'node_modules/.bin/instar'), files };
+  if (isWhole) await run('npm', ['install', tarball, '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: project });
+  else await unpack(tarball, join(project, 'node_modules'));
+  return { project, entry: join(project, isWhole ? 'node_modules/.bin/instar' : 'node_modules/instar/bin.js'), files };
+}
+
+async function unpack(tarball: string, modules: string) {
+  await mkdir(join(modules, 'instar'), { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', join(modules, 'instar'), '--strip-components=1']);
+  const { dependencies } = JSON.parse(readFileSync(join(modules, 'instar/package.json'), 'utf8')) as Manifest;
+  for (const name of Object.keys(dependencies)) {
+    await mkdir(join(modules, dirname(name)), { recursive: true });
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  }
 }
