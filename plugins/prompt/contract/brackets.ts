@@ -7,6 +7,13 @@ function widths(...signs: readonly string[]): readonly [string, number][] {
 /** Some next to each other, with what nobody sees between them. */
 const runs = new RegExp(`(?:[${[...opening.keys(), ...closing.keys()].join('')}][\\u200b-\\u200d\\u2060\\ufeff\\p{M}]*)+`, 'gu');
 
+/** Those that open. */
+export const openings = new RegExp(`(?:[${[...opening.keys()].join('')}][\\u200b-\\u200d\\u2060\\ufeff\\p{M}]*)+`, 'gu');
+
+/** Whether there may be three of them. By code unit and in few ranges, which is several times as fast as `openings`. */
+export const mayOpen = (text: string): boolean => /<(?:<<|[^\0-\x7f])/.test(text) || rare.test(text);
+const rare = /[\xab\u02c2\u1438\u2039\u226a\u22d8\u2329\u276c-\u2770\u27e8-\u27ea\u29fc\u2aa1\u3008-\u300a\ufe64\uff1c\ud834]/;
+
 const widthOf = (run: string) => Array.from(run).reduce((sum, sign) => sum + (opening.get(sign) ?? closing.get(sign) ?? 0), 0);
 /** Whether a run of them is as wide as those of a mark. */
 export const isWide = (signs: string) => (signs.match(runs) ?? []).some((run) => widthOf(run) > 2);

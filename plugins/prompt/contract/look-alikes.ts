@@ -3,19 +3,19 @@
  * that a mark of ours has. `I` and `L` are one letter, because a bar, a one, a small L and a capital I look the same.
  */
 const alike: Readonly<Record<string, string>> = {
-  B: 'ΒВᏴʙꓐвβ8',
-  C: 'СϹᏟᴄꓚсϲ¢',
-  D: 'ᎠᴅꓓԁᗞÐđ',
-  E: 'ΕЕᎬᴇꓰεеҽɛєƎ3€',
-  G: 'ԌᏀɢꓖɡց6',
-  H: 'ΗНᎻʜꓧнһ',
-  I: 'ΙІӀıɪіιᎥꓲᏞʟꓡӏłŁ1|!',
-  N: 'ΝɴꓠոΝηпƝ',
-  O: 'ΟОᴏꓳоοօՕѳσøØ०๐○◯●0',
-  R: 'ᎡʀꓣƦᏒгя',
-  S: 'ЅՏᏚѕꜱꓢʂ5$',
-  T: 'ΤТᎢᴛꓔтτ⊤7+',
-  U: 'Սᴜꓴυս⋃∪μцЦ',
+  B: 'ΒВᏴʙꓐвβ8ᗷ฿Ⲃ',
+  C: 'СϹᏟᴄꓚсϲ¢ᑕ₵Ⲥ',
+  D: 'ᎠᴅꓓԁᗞÐđᗪ',
+  E: 'ΕЕᎬᴇꓰεеҽɛєƎ3€ⲈɆ',
+  G: 'ԌᏀɢꓖɡց6ᘜ₲',
+  H: 'ΗНᎻʜꓧнһᕼⲎĦ',
+  I: 'ΙІӀıɪіιᎥꓲᏞʟꓡӏłŁ1|!ᒪⲒⱠ',
+  N: 'ΝɴꓠոΝηпƝᑎⲚИ⋂₦',
+  O: 'ΟОᴏꓳоοօՕѳσøØ०๐○◯●0ⲞΘ⊙',
+  R: 'ᎡʀꓣƦᏒгяᖇⱤ',
+  S: 'ЅՏᏚѕꜱꓢʂ5$ᔕ₴',
+  T: 'ΤТᎢᴛꓔтτ⊤7+Ⲧ₮†',
+  U: 'Սᴜꓴυս⋃∪μцЦᑌɄ',
 };
 const alphabet = Object.keys(alike).join('');
 const letters = new Map(Object.entries(alike).flatMap(([letter, all]) => Array.from(all).map((one): [string, string] => [one, letter])));
@@ -53,7 +53,7 @@ export function learn(code: number): number {
 
 function shownBy(one: string): number {
   const upper = one.toUpperCase();
-  const letter = letters.get(one) ?? letters.get(upper) ?? upper;
+  const letter = letters.get(one) ?? letters.get(upper) ?? letters.get(one.toLowerCase()) ?? upper;
   if (letter.length === 1 && alphabet.includes(letter)) return codeOf(letter) + (/\p{L}/u.test(one) ? 0 : asSign);
   return /^[A-Z]$/.test(letter) ? shows.other : shows.nothing;
 }

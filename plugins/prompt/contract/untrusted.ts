@@ -1,6 +1,8 @@
 import type { Content } from '../../../kernel/index.ts';
 import { marks, withoutMarks } from './marks.ts';
 import { newNonce, nonceOf } from './nonce.ts';
+import { withoutOpenings } from './openings.ts';
+import { withoutTokens } from './template-tokens.ts';
 import { visible } from './visible.ts';
 
 /**
@@ -42,11 +44,13 @@ export function clientInstructions(text: string): string {
   return [begin(marks.client, nonce), withoutMarks(text, ['client']), end(marks.client, nonce)].join('\n');
 }
 
-/** For text that shows up where no marks fit, as in a schema: nothing in it is a mark, hidden, or a control character. */
-export const neutral = (text: string): string => withoutMarks(visible(text));
+/** For text that shows up where no marks fit, as in a schema: nothing in it is a mark, a token of a chat template, hidden, or a control character. */
+export const neutral = (text: string): string => quiet(visible(text));
 
 /** The line is made first: on it a mark in pieces comes together. */
-const neutralLine = (text: string) => withoutMarks(visible(text).replace(/\s+/g, ' ')).trim();
+const neutralLine = (text: string) => quiet(visible(text).replace(/\s+/g, ' ')).trim();
+
+const quiet = (text: string) => withoutTokens(withoutOpenings(withoutMarks(text)));
 
 /** Cut visibly; no half of a character is left, which providers refuse. */
 export const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text);
