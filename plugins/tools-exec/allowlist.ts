@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { type Executable, isUnder } from './executable.ts';
-import { needsArguments, neverGranted } from './kinds.ts';
+import { mayWrite, needsArguments, neverGranted } from './kinds.ts';
 import type { Sight } from './prints.ts';
 
 /** Programs that run unasked. */
@@ -11,7 +11,7 @@ export interface Entry {
   readonly args?: readonly string[] | undefined;
   readonly argPattern?: string | undefined;
   readonly sha256?: string | undefined;
-  /** Only in this folder. */
+  /** Only in this folder: an "always" has one. */
   readonly cwd?: string | undefined;
 }
 
@@ -19,6 +19,8 @@ export interface Entry {
 export interface Placed extends Entry {
   readonly place: string;
   readonly id?: number;
+  /** A line to the letter: what a program is given to read is no part of it. */
+  readonly isLine?: boolean;
 }
 
 /** Why no entry lets this command run; or the entry that does. */
@@ -29,6 +31,8 @@ export interface Place {
   readonly workspace: string;
   readonly cwd: string;
   readonly sight: Sight;
+  /** Whether it reads what a pipe, a here-document or a redirection gives it. */
+  readonly hasInput: boolean;
 }
 
 export async function matchEntry(executable: Executable, args: readonly string[], entries: readonly Placed[], at: Place): Promise<Match> {
@@ -48,12 +52,14 @@ async function refusalOf(
   entry: Placed,
   executable: Executable,
   args: readonly string[],
-  { workspace, cwd, sight }: Place,
+  { workspace, cwd, sight, hasInput }: Place,
 ): Promise<string | undefined> {
   if (entry.cwd !== undefined && entry.cwd !== cwd) return 'it was allowed in another folder';
   if (entry.args && (entry.args.length !== args.length || entry.args.some((arg, i) => arg !== args[i])))
     return 'its entry on the allowlist names other arguments';
   if (entry.argPattern !== undefined && !(await matchesArgs(entry.argPattern, args))) return `its arguments do not fit ${entry.place}`;
+  if (hasInput && (entry.isLine || entry.cwd !== undefined) && mayWrite(executable, args))
+    return `what it is given to read may tell it what to do, and ${entry.place} does not cover that`;
   const needs = !entry.args && entry.argPattern === undefined ? needsArguments(executable, args) : undefined;
   if (needs) return `${needs}: an entry needs args or argPattern (${entry.place} has neither)`;
   if (entry.sha256 === undefined)

@@ -14,6 +14,7 @@ import { Agents } from '../agents/contract.ts';
 import { Approvals, Proposal, type Proposed } from '../approvals/contract.ts';
 import { Methods } from '../gateway/contract.ts';
 import { Turn } from '../turns/contract.ts';
+import { uselessLine } from './allowance.ts';
 import { Spawn } from './contract.ts';
 import { execTool, folderFor } from './exec.ts';
 import { keepGrants } from './grants.ts';
@@ -44,7 +45,10 @@ export default definePlugin({
     ctx.tap(DecideTool, async (request, run): Promise<Verdict | undefined> => {
       const { tool, args } = request;
       if (tool.name === 'process') {
-        const now = { rules: () => rulesOf(config, agentOf(run), run), sandboxed: run.subject.sandboxed ?? false };
+        const now = {
+          rules: () => run.tools().then((offer) => rulesOf(config, agentOf(run), run, offer)),
+          sandboxed: run.subject.sandboxed ?? false,
+        };
         return judgeInput(args as never, run.find(Turn)?.sessionKey, processes, now);
       }
       if (tool.name !== exec.name) return undefined;
@@ -56,8 +60,9 @@ export default definePlugin({
       return { kind, rule, why: kind === 'ask' ? answer.text : reasonsOf(answer).join('; ') };
     });
     ctx.tap(Proposal, (request, run) => proposed(request, judged.get(request.args), run));
-    const own = methods(config);
+    const own = methods(config, ctx.run);
     ctx.tap(Methods, (all) => ({ ...all, ...own }));
+    ctx.onLive(() => ctx.run(async (run) => (await uselessLines(config, run)).forEach((line) => ctx.log.warn(line))));
   },
 });
 
@@ -67,7 +72,7 @@ const agentOf = (run: Run): string => run.subject.agent ?? run.find(Turn)?.agent
 async function judgeCall(args: ExecArgs, config: ExecConfig, run: Run): Promise<Judged> {
   const turn = run.find(Turn);
   const agent = agentOf(run);
-  const rules = await rulesOf(config, agent, run);
+  const rules = await rulesOf(config, agent, run, await run.tools());
   const workspace = turn?.workspace ?? run.get(Agents).workspace(agent);
   // Where the folder is not one, the execution says so; until then it is judged as the workspace.
   const cwd = await folderFor(workspace, args, run).catch(() => workspace);
@@ -82,6 +87,19 @@ async function judgeCall(args: ExecArgs, config: ExecConfig, run: Run): Promise<
     needsShell: args.pty ? 'a terminal' : undefined,
   };
   return judge(facts, rules, run.subject.sandboxed ?? false);
+}
+
+/** Lines of `allow`, of all and of each agent, that count for nothing, and why. */
+async function uselessLines(config: ExecConfig, run: Run): Promise<readonly string[]> {
+  const layers = ['', ...(run.find(Agents)?.ids ?? [])].flatMap((agent) => layersOf(config, agent, run));
+  const lines = new Map(
+    layers.flatMap(({ path, config: { allow = [] } }) => allow.map((line, i) => [`${path}.allow[${i}]`, line] as const)),
+  );
+  const told = [...lines].map(async ([path, line]) => {
+    const why = await uselessLine(line);
+    return why === undefined ? [] : [`${run.get(Host).place(path)} counts for nothing: ${why}`];
+  });
+  return (await Promise.all(told)).flat();
 }
 
 /** Why it does not pass by itself, for a person or a model. */

@@ -1,6 +1,7 @@
+import { realpath } from 'node:fs/promises';
 import type { Judgement } from './contract.ts';
 import { filesOf, mentionParts } from './mentions.ts';
-import { parseCommand } from './parse.ts';
+import { type Parsed, parseCommand } from './parse.ts';
 import { type Grant, plan, type PlannedStep } from './plan.ts';
 import { openSight, type Prints } from './prints.ts';
 import type { Rules } from './rules.ts';
@@ -54,28 +55,39 @@ function hostOf({ host }: Rules, sandboxed: boolean): Judgement['host'] {
 
 /** All of them are compared again before the start. */
 const maxFiles = 200;
+/** Each may name a file, to be looked up and compared with what others write. */
+const maxWords = 1_000;
 
 type Base = Pick<Judged, 'host' | 'security' | 'ask' | 'text'>;
 
 async function byText(given: Case, rules: Rules, base: Base): Promise<Judged> {
   const parsed = await parseCommand(given.command);
+  const refuse = (why: string): Judged => ({
+    ...base,
+    kind: 'deny',
+    runs: 'shell',
+    parts: [],
+    shellOnly: [],
+    bound: new Map(),
+    rule: rules.places.security,
+    why: `${why} that can be judged at once; do it in smaller steps`,
+  });
+  const tooMuch = excessOf(parsed);
+  if (tooMuch) return refuse(tooMuch);
   const shellOnly = [
     ...parsed.shellOnly,
     ...(given.needsShell ? [given.needsShell] : []),
     ...(Object.keys(given.env).length > 0 ? ['variables of its own'] : []),
   ];
-  const scene = { ...given, sight: openSight() };
+  const workspace = await realpath(given.workspace).catch(() => given.workspace);
+  const scene = { ...given, workspace, sight: openSight() };
   const planned = shellOnly.length === 0 && parsed.steps ? await plan(parsed.steps, scene, rules) : undefined;
   const steps = planned && planned.shellOnly.length === 0 ? planned.steps : undefined;
   const told = steps
     ? steps.flatMap(({ commands }) => commands.flatMap(({ programs, scripts }) => [...programs, ...scripts]))
     : await filesOf(parsed.mentions, scene);
   const files = new Set(told);
-  const size = Math.max(files.size, parsed.mentions.length);
-  if (size > maxFiles) {
-    const why = `it names ${size} programs and files, more than the ${maxFiles} that can be judged at once; do it in smaller steps`;
-    return { ...base, kind: 'deny', runs: 'shell', parts: [], shellOnly: [], bound: new Map(), why, rule: rules.places.security };
-  }
+  if (files.size > maxFiles) return refuse(`it names ${files.size} programs and files, more than the ${maxFiles}`);
   const parts = planned?.parts ?? (await mentionParts(parsed.mentions, scene, rules));
   const bound = await scene.sight.prints(files);
   const grants = planned?.grants;
@@ -99,6 +111,15 @@ async function byText(given: Case, rules: Rules, base: Base): Promise<Judged> {
   if (isListed) return { ...common, kind: 'allow', why, rule: parts[0]?.why ?? rules.places.security };
   if (rules.ask === 'on-miss') return { ...common, ...always, kind: 'ask', why, rule: rules.places.security };
   return { ...common, kind: 'deny', why: `${why}, and tools.exec.ask is "off"`, rule: rules.places.ask };
+}
+
+/** What makes it more than we look up, told before anything is. */
+function excessOf({ mentions }: Parsed): string | undefined {
+  if (mentions.length > maxFiles) return `it names ${mentions.length} programs and files, more than the ${maxFiles}`;
+  const longest = Math.max(0, ...mentions.map(({ words }) => words.length));
+  if (longest > maxFiles) return `a command of it has ${longest} words, more than the ${maxFiles}`;
+  const words = mentions.reduce((sum, mention) => sum + mention.words.length, 0);
+  return words > maxWords ? `it has ${words} words, more than the ${maxWords}` : undefined;
 }
 
 const short = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);

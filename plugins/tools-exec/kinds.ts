@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Executable } from './executable.ts';
-import { executors, runners, turns } from './programs.ts';
+import { executors, runnerFamily, runners, turns } from './programs.ts';
 
 /** `python3.11` → `python`. */
 const stem = (name: string) => name.replace(/\.exe$/i, '').replace(/-?\d+(\.\d+)*[a-z]?$/, '');
@@ -9,8 +9,8 @@ const stem = (name: string) => name.replace(/\.exe$/i, '').replace(/-?\d+(\.\d+)
 const head = (name: string) =>
   /^ld(-linux.*)?\.so/.test(name) ? 'ld.so' : (name.replace(/^\w+-(\w+-)?(linux|w64|apple|none)-\w+-/, '').split('.')[0] ?? name);
 
-const named = (names: ReadonlySet<string>, name: string) =>
-  [name, stem(name), head(name), stem(head(name))].some((each) => names.has(each));
+const named = (names: ReadonlySet<string>, name: string, family?: RegExp) =>
+  [name, stem(name), head(name), stem(head(name))].some((each) => names.has(each) || family?.test(each));
 
 /** By the name it was called and by the file behind it. */
 const namesOf = ({ found, real }: Executable) => [...new Set([basename(found), basename(real)])];
@@ -18,9 +18,9 @@ const namesOf = ({ found, real }: Executable) => [...new Set([basename(found), b
 /** Why this program can never be granted. */
 export function neverGranted(executable: Executable, args: readonly string[]): string | undefined {
   const called = namesOf(executable);
-  for (const { what, names } of executors) {
+  for (const { what, names, family } of executors) {
     // busybox behind a link is what the link names.
-    const name = called.find((each, i) => named(names, each) && !(i === 1 && isMultiCall(executable.real)));
+    const name = called.find((each, i) => named(names, each, family) && !(i === 1 && isMultiCall(executable.real)));
     if (name) return `"${name}" is ${what}`;
   }
   return isTurned('starts', called, args)
@@ -39,7 +39,7 @@ const isTurned = (to: 'starts' | 'writes', called: readonly string[], args: read
 /** Why no entry without arguments allows it; undefined where one does. */
 export function needsArguments(executable: Executable, args: readonly string[]): string | undefined {
   const called = namesOf(executable);
-  if (called.some((name) => named(runners, name))) return `"${called[0]}" does what its arguments and files say`;
+  if (called.some((name) => named(runners, name, runnerFamily))) return `"${called[0]}" does what its arguments and files say`;
   return isTurned('writes', called, args) ? `"${called[0]}" is given an argument by which it writes a file` : undefined;
 }
 

@@ -19,7 +19,7 @@ async function partOf({ text, words }: Mention, scene: Scene, rules: Rules): Pro
   const known = args.filter((arg) => arg !== undefined);
   const found =
     known.length === args.length
-      ? await allowance(executable, name, known, scene, rules)
+      ? await allowance(executable, name, known, { redirections: [], isPiped: false }, scene, rules)
       : { isAllowed: false, why: 'its arguments can only be told by running it' };
   const never = neverGranted(executable, known);
   return { text, executable: executable.real, ...found, ...(never && { isAllowed: false, why: never }) };

@@ -1,4 +1,4 @@
-import { Host, KernelError, type Run } from '../../kernel/index.ts';
+import { type EnterRun, Host, KernelError, type Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
 import { Approvals } from '../approvals/contract.ts';
 import { type Client, type Method, refusal, requireOwner } from '../gateway/contract.ts';
@@ -14,7 +14,10 @@ import { spawner } from './spawner.ts';
  * `exec.test {command, cwd?, agent?}` → ExecTest · `exec.allowlist {agent?}` → {entries, configured}
  * `exec.allow {agent?, program, args?, argPattern?}` → {entry} · `exec.disallow {id}` → {removed}
  */
-export function methods(config: ExecConfig): Readonly<Record<string, Method>> {
+export function methods(config: ExecConfig, enter: EnterRun): Readonly<Record<string, Method>> {
+  /** As the agent's own runs have them. */
+  const rulesFor = async (agent: string, run: Run) =>
+    rulesOf(config, agent, run, await enter((own) => own.tools(), { subject: { agent } }));
   return {
     async 'exec.test'(params, _client, run) {
       const command = textOf(params, 'command');
@@ -23,12 +26,12 @@ export function methods(config: ExecConfig): Readonly<Record<string, Method>> {
       const args = { command, ...(typeof params['cwd'] === 'string' && { cwd: params['cwd'] }) };
       const cwd = await folderFor(workspace, args, run).catch(() => workspace);
       const facts = { command, script: scriptOf(args), env: {}, cwd, workspace, path: spawner.env(run)['PATH'] ?? '' };
-      const { plan: _plan, bound: _bound, grants, ...answer } = await judge(facts, await rulesOf(config, agent, run), false);
+      const { plan: _plan, bound: _bound, grants, ...answer } = await judge(facts, await rulesFor(agent, run), false);
       return { ...answer, agent, always: grants?.map(({ executable, args: words }) => [executable, ...words]) ?? [] };
     },
     async 'exec.allowlist'(params, _client, run) {
       const agent = typeof params['agent'] === 'string' ? agentOf(params, run) : undefined;
-      const { entries, lines, safeBins } = await rulesOf(config, agent ?? run.get(Agents).defaultId, run);
+      const { entries, lines, safeBins } = await rulesFor(agent ?? run.get(Agents).defaultId, run);
       const configured = [...lines.map(({ line, place }) => ({ pattern: line, place })), ...entries.filter(({ id }) => id === undefined)];
       return { entries: (await run.find(Approvals)?.allowlist.list(agent)) ?? [], configured, safeBins: safeBins.names };
     },

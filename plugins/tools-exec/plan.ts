@@ -1,18 +1,20 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { allowance } from './allowance.ts';
+import { allowance, hasInput, type Wires } from './allowance.ts';
 import { bind } from './bindings.ts';
 import type { Part } from './contract.ts';
 import { type Executable, isSystem, isUnder, resolveExecutable } from './executable.ts';
 import { mayWrite, neverGranted, shellBuiltins, wrapperWords } from './kinds.ts';
 import type { SimpleCommand, Step } from './parse.ts';
 import type { Prints, Sight } from './prints.ts';
+import { writtenBy } from './redirection.ts';
 import type { Rules } from './rules.ts';
 
 /** Where a command is to run, and by which PATH its programs are found. */
 export interface Scene {
   /** Absolute. */
   readonly cwd: string;
+  /** A real path. */
   readonly workspace: string;
   readonly path: string;
   readonly sight: Sight;
@@ -69,9 +71,9 @@ export async function plan(steps: readonly Step[], scene: Scene, rules: Rules): 
   for (const step of steps) {
     const at = { ...scene, cwd };
     const commands: PlannedCommand[] = [];
-    for (const command of step.commands) {
+    for (const [i, command] of step.commands.entries()) {
       const isSure = step.when === 'always' || (step.when === 'and' && planned.every((before) => before.commands[0]?.folder));
-      const one = command.words[0] === 'cd' ? await planFolder(command, step, isSure, at) : await planCommand(command, at, rules);
+      const one = command.words[0] === 'cd' ? await planFolder(command, step, isSure, at) : await planCommand(command, i > 0, at, rules);
       parts.push(one.part);
       if (one.grant !== null) grants.push(one.grant);
       if (one.command) commands.push(one.command);
@@ -109,13 +111,13 @@ async function planFolder(
   const isPlain = words.length === 2 && redirections.length === 0 && commands.length === 1 && !isNegated && isSure;
   const target = words[1] ?? '';
   if (!isPlain || target === '-' || target === '') return no('"cd" with anything but one folder needs a shell');
-  const [folder, root] = await Promise.all([realpath(resolve(cwd, target)), realpath(workspace)]).catch(() => []);
-  if (!folder || !root || !isUnder(root, folder)) return no(`"cd" leads to no folder of the workspace`);
+  const folder = await realpath(resolve(cwd, target)).catch(() => undefined);
+  if (!folder || !isUnder(workspace, folder)) return no(`"cd" leads to no folder of the workspace`);
   const nothing = { argv: [], programs: [], scripts: [], mayWrite: false, isAllowed: true };
   return { command: { ...command, ...nothing, folder }, part: { text, isAllowed: true, why: 'a folder of the workspace' }, grant: null };
 }
 
-async function planCommand(command: SimpleCommand, scene: Scene, rules: Rules): Promise<PlannedOne> {
+async function planCommand(command: SimpleCommand, isPiped: boolean, scene: Scene, rules: Rules): Promise<PlannedOne> {
   const { text, words } = command;
   const no = (why: string) => ({ part: { text, isAllowed: false, why }, grant: undefined });
   const outer = wrapperWords(words) ?? 0;
@@ -127,7 +129,8 @@ async function planCommand(command: SimpleCommand, scene: Scene, rules: Rules): 
   const executable = await resolveExecutable(name, scene.cwd, scene.path);
   if (!executable) return no(`there is no program "${name}"`);
   const inner = [executable.found, ...args];
-  const { why, isAllowed } = await allowance(executable, name, args, scene, rules);
+  const wires = { redirections: command.redirections, isPiped };
+  const { why, isAllowed } = await allowance(executable, name, args, wires, scene, rules);
   return {
     command: {
       ...command,
@@ -138,12 +141,14 @@ async function planCommand(command: SimpleCommand, scene: Scene, rules: Rules): 
       mayWrite: mayWrite(executable, args),
     },
     part: { text, executable: executable.real, isAllowed, why },
-    grant: isAllowed ? null : await grantOf(executable, args, scene),
+    grant: isAllowed ? null : await grantOf(executable, args, wires, scene),
   };
 }
 
-async function grantOf(executable: Executable, args: readonly string[], { cwd, sight }: Scene): Promise<Grant | undefined> {
-  if (neverGranted(executable, args)) return undefined;
+/** It names the program and its arguments, so it can stand for no more than these: not for what is read, where that tells what to do, nor for what is written. */
+async function grantOf(executable: Executable, args: readonly string[], wires: Wires, { cwd, sight }: Scene): Promise<Grant | undefined> {
+  if (neverGranted(executable, args) || writtenBy(wires.redirections) !== undefined) return undefined;
+  if (hasInput(wires) && mayWrite(executable, args)) return undefined;
   const { found, real } = executable;
   if (isSystem(real)) return { executable: found, real, args, cwd };
   const sha256 = await sight.sha256(found);

@@ -3,7 +3,7 @@
 const list = (names: string): ReadonlySet<string> => new Set(names.split(/\s+/).filter(Boolean));
 
 /** Programs that execute text or other programs: what they run is not what is named. Never granted, alone or with arguments. */
-export const executors: readonly { readonly what: string; readonly names: ReadonlySet<string> }[] = [
+export const executors: readonly { readonly what: string; readonly names: ReadonlySet<string>; readonly family?: RegExp }[] = [
   {
     what: 'a shell',
     names:
@@ -20,7 +20,9 @@ export const executors: readonly { readonly what: string; readonly names: Readon
       gdb gdb-multiarch lldb pdb cdb dtrace bpftrace stap m4 dc gnuplot octave maxima scilab sage ghostscript fx
       sqlite3 sqlite litecli sqlcipher duckdb mysql mariadb mycli psql pgcli usql sqlplus mongo mongosh cqlsh ld.so
       ed red ex vi vim vimdiff vimtutor rvim rview gvim gview evim nvim view hx helix kak micro joe jed mg ne pico nano emacs emacsclient xemacs vipw vigr visudo
-      less more most pg man info pinfo`),
+      less more most pg man info pinfo perldoc pydoc zless bzless xzless lzless zstdless json_pp pygmentize prove cpan lli opt jdb jconsole gdbtui mlr`),
+    // `sensible-editor`, `sensible-pager`
+    family: /^sensible-/,
   },
   {
     what: 'a wrapper that starts other programs',
@@ -31,7 +33,11 @@ export const executors: readonly { readonly what: string; readonly names: Readon
       concurrently flock lckdo chroot schroot unshare nsenter systemd-run systemd-nspawn systemd-inhibit at batch crontab script screen tmux byobu zellij dtach abduco
       tmate openvt firejail bwrap proot fakeroot fakechroot faketime rlwrap daemonize daemon start-stop-daemon run-parts run-mailcap see xdg-open xvfb-run
       dbus-run-session dbus-launch docker-compose exec eval command builtin source capsh prlimit setarch linux32 linux64 i386 x86_64 uname26 cgexec proxychains
-      proxychains4 torsocks torify tsocks distcc ccache sccache icecc direnv dotenv asdf mise rtx scl genie mpirun mpiexec srun salloc catchsegv gum`),
+      proxychains4 torsocks torify tsocks distcc ccache sccache icecc direnv dotenv asdf mise rtx scl genie mpirun mpiexec srun salloc catchsegv gum
+      msgexec memusage pg_virtualenv dpkg-architecture not scriptlive sotruss gprofng gp-collect-app systemd-cat systemd-socket-activate systemd-mount ssh-argv0
+      op sops chronic ifne pee mispipe pipesz coresched uclampset c8 nyc cross-env coverage claude codex gemini aider`),
+    // `fakeroot-tcp`, `valgrind-di-server`, `not-18`
+    family: /^(fakeroot|valgrind|not)-/,
   },
   { what: 'a control of the gateway itself', names: list('instar openclaw') },
 ];
@@ -57,7 +63,11 @@ export const runners = list(`
   cp mv ln install dd tee truncate shred split csplit patch sponge sd rpl ptx gcore diff3 sdiff dos2unix unix2dos uudecode msgfilter tic
   fzf sk peco percol ack cloc rga nnn ranger lf mc vifm ncdu
   pandoc xsltproc xmllint xmlstarlet enscript groff nroff troff highlight tex latex latexmk pdftex pdflatex luatex lualatex xetex xelatex context dvips makeindex biber asciidoctor
-  ffmpeg ffprobe ffplay sox convert magick mogrify composite montage import gs gimp inkscape libreoffice soffice exiftool dot qpdf pdftk aspell ispell cowsay cowthink`);
+  ffmpeg ffprobe ffplay sox convert magick mogrify composite montage import gs gimp inkscape libreoffice soffice exiftool dot qpdf pdftk aspell ispell cowsay cowthink
+  gcc-nm gcc-ar gcc-ranlib savelog link gpgtar rpcgen uconv tomlq yt-dlp ug ugrep`);
+
+/** `llvm-objcopy-18`, `git-upload-pack`. */
+export const runnerFamily = /^(llvm|git)-/;
 
 /** What an argument makes of a program that is plain without it. Where a program takes abbreviations, they are in the pattern. */
 interface Turn {
@@ -71,7 +81,7 @@ export const turns: readonly Turn[] = [
   { names: list('find gfind bfs'), to: 'starts', by: /^-(exec|ok|delete|fprint|fls)/ },
   { names: list('sort gsort'), to: 'starts', by: /^--c[^h]/ },
   { names: list('sort gsort'), to: 'writes', by: /^(-[^-]*o|--o)/ },
-  { names: list('fd fdfind'), to: 'starts', by: /^(-[a-zA-Z]*[xX]|--exec)/ },
+  { names: list('fd fdfind'), to: 'starts', by: /^(-[^-]*[xX]|--exec)/ },
   { names: list('rg'), to: 'starts', by: /^--(pre$|pre=|hostname-bin)/ },
   { names: list('bat batcat delta'), to: 'starts', by: /^--pag(er|$|=)/ },
   { names: list('bat batcat'), to: 'writes', by: /^cache$/ },
@@ -85,12 +95,18 @@ export const turns: readonly Turn[] = [
   { names: list('ss'), to: 'writes', by: /^(-[^-]*[DK]|--di|--k)/ },
   { names: list('uniq guniq'), to: 'writes', by: (args) => filesIn(args, 'fsw') > 1 },
   { names: list('xxd'), to: 'writes', by: (args) => filesIn(args, 'clsgonR') > 1 },
-  { names: list('date'), to: 'starts', by: /^(-[a-zA-Z]*s|--s)/ },
-  { names: list('hostname'), to: 'starts', by: /^[^-]|^-[a-zA-Z]*[Fb]/ },
+  { names: list('date'), to: 'starts', by: /^(-[^-]*s|--s)/ },
+  { names: list('hostname'), to: 'starts', by: /^[^-]|^-[^-]*[Fb]|^--[fb]/ },
 ];
 
-/** Arguments that are neither flags nor the values of those short flags: of some filters the second is written. */
+/** Arguments that are neither flags nor the values of those short flags: of some filters the second is written. After `--` all are. */
 function filesIn(args: readonly string[], valued: string): number {
-  const isValue = (i: number) => /^-[a-zA-Z]$/.test(args[i - 1] ?? '') && valued.includes(args[i - 1]?.[1] ?? ' ');
-  return args.filter((arg, i) => (arg === '-' || !arg.startsWith('-')) && !isValue(i)).length;
+  let count = 0;
+  for (let i = 0; i < args.length; i += 1) {
+    const arg = args[i] ?? '';
+    if (arg === '--') return count + args.length - i - 1;
+    if (arg === '-' || !arg.startsWith('-')) count += 1;
+    else if (arg.length === 2 && valued.includes(arg.slice(1))) i += 1;
+  }
+  return count;
 }

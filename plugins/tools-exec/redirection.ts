@@ -7,6 +7,13 @@ export type Redirection =
   | { readonly kind: 'same'; readonly fd: 1 | 2; readonly same: 1 | 2 }
   | { readonly kind: 'text'; readonly text: string };
 
+/** Whether a program is given text by it. */
+export const isInput = (one: Redirection): boolean => one.kind === 'text' || (one.kind === 'file' && one.mode === 'read');
+
+/** The first file that is written by them. */
+export const writtenBy = (all: readonly Redirection[]): string | undefined =>
+  all.flatMap((one) => (one.kind === 'file' && one.mode !== 'read' && one.path !== '/dev/null' ? [one.path] : []))[0];
+
 export function redirection(one: Redirect): readonly Redirection[] {
   if (one.descriptor && one.descriptor.type !== 'FileDescriptor') return onlyShell('a redirection to a variable');
   const fd = one.descriptor?.value;

@@ -1,4 +1,4 @@
-import { Host, type Run } from '../../kernel/index.ts';
+import { Host, type Offer, type Run } from '../../kernel/index.ts';
 import { Agents } from '../agents/contract.ts';
 import { Approvals } from '../approvals/contract.ts';
 import type { Entry, Placed } from './allowlist.ts';
@@ -28,6 +28,8 @@ export interface Rules {
   readonly lines: readonly { readonly line: string; readonly place: string }[];
   readonly entries: readonly Placed[];
   readonly safeBins: SafeBins;
+  /** Whether this run is offered the tool `write`: only then a redirection writes unasked. */
+  readonly hasWrite: boolean;
 }
 
 export interface Layer {
@@ -36,7 +38,7 @@ export interface Layer {
 }
 
 /** The agent's own value, else the defaults', else `tools.exec`; the lists of all three. An unknown tier is the stricter one. */
-export async function rulesOf(global: ExecConfig, agent: string, run: Run): Promise<Rules> {
+export async function rulesOf(global: ExecConfig, agent: string, run: Run, offer: Pick<Offer, 'tools'>): Promise<Rules> {
   const place = (path: string) => run.get(Host).place(path);
   const layers = layersOf(global, agent, run);
   const pick = <K extends keyof ExecConfig>(key: K) => layers.find(({ config }) => config[key] !== undefined) ?? layers.at(-1);
@@ -45,6 +47,7 @@ export async function rulesOf(global: ExecConfig, agent: string, run: Run): Prom
   const kept = await run.find(Approvals)?.allowlist.list(agent);
   return {
     agent,
+    hasWrite: offer.tools.some(({ name }) => name === 'write'),
     host: pick('host')?.config.host ?? usual.host,
     security: security === 'deny' || security === 'full' ? security : 'allowlist',
     ask: pick('ask')?.config.ask ?? usual.ask,

@@ -50,7 +50,10 @@ const fields = {
     enum: ['off', 'on-miss', 'always'],
     description: 'When a person is asked: never (what is not allowed is denied), for what is not allowed, for every command.',
   },
-  allow: { ...names, description: 'Whole command lines that run unasked: these programs with exactly these arguments.' },
+  allow: {
+    ...names,
+    description: 'Whole command lines that run unasked: these programs with exactly these arguments. None with an input redirection.',
+  },
   allowlist: {
     type: 'array',
     items: entry,

@@ -23,6 +23,7 @@ export async function machine(programs: readonly string[] = [], links: Readonly<
     places: { host: 'host', security: 'security', ask: 'ask' },
     lines: [],
     entries: [],
+    hasWrite: true,
     ...own,
     safeBins: { names: usualSafeBins, trustedDirs: [bin], profiles: {}, ...own.safeBins },
   });

@@ -15,7 +15,11 @@ const never = `
   xargs sh|parallel sh|watch id|script -c id|env -S id|sudo id|doas id|nohup sh|setsid sh|stdbuf -o0 sh|strace sh|ltrace sh|perf stat sh|valgrind sh|hyperfine id|ldd ./evil
   ssh -o ProxyCommand=id h|scp -S sh a b|sftp -S sh h|busybox sh|toybox sh|unshare sh|chroot . sh|nsenter sh|systemd-run id|at now|crontab f|screen sh|tmux new id|flock f sh
   entr sh|nodemon x|ccache ./evil|distcc ./evil|cpulimit -- sh|choom -n 0 sh|numactl sh|direnv exec . sh|ssh-agent sh|sshpass -p x sh|xdg-open f|gum spin -- sh|instar chat x
-  bash x|dash x|zsh x|fish x|rbash x|pwsh x|ld-linux-x86-64.so.2 ./evil|socat x y|nc -e sh h|run-parts .|start-stop-daemon --exec sh`;
+  bash x|dash x|zsh x|fish x|rbash x|pwsh x|ld-linux-x86-64.so.2 ./evil|socat x y|nc -e sh h|run-parts .|start-stop-daemon --exec sh
+  fdfind -0x sh evil|fd -0X sh|date -us 1|hostname -F f|json_pp -f eval|pygmentize -x -l f.py f|pydoc3.12 x|prove -e sh|msgexec sh|memusage sh|pg_virtualenv sh|dpkg-architecture -c sh|cpan x
+  fakeroot-tcp sh|fakeroot-sysv sh|not-18 sh|perldoc x|scriptlive f|sotruss sh|gprofng x|jdb x|jconsole|lli f.bc|lli-18 f|opt -load f|systemd-cat sh|systemd-socket-activate sh|systemd-mount x
+  gdbtui x|gp-collect-app x|ssh-argv0 h|valgrind-di-server|sensible-editor f|sensible-pager f|zless f|bzless f|xzless f|lzless f|zstdless f|mlr put f|op run -- sh|sops exec-env f sh|chronic sh
+  ifne sh|pee sh|mispipe sh sh|pipesz sh|coresched sh|uclampset sh|c8 sh|nyc sh|cross-env sh|coverage run f|claude -p x|codex exec x|gemini -p x|aider f`;
 
 /** Only with exactly these arguments, or a pattern for them: they run programs by files or flags, or write any file. */
 const withArguments = `
@@ -28,12 +32,14 @@ const withArguments = `
   dd if=a of=b|tee f|cp a b|mv a b|ln a b|truncate -s 0 f|patch -p1|shred f|csplit f 1|gzip f|gunzip f.gz|xz f|zstd -o f x|openssl enc -out f|gpg -o f x|ssh-keygen -D ./e
   tcpdump -z sh|tshark -X lua_script:f|nmap --script f|ip netns exec x sh|journalctl --cursor-file f|systemctl x|dpkg -i f|apt-get install x|rpm --eval '%(id)'|mount a b
   ffmpeg -i a b|convert a b|magick a b|gs f|exiftool -if 'system(1)' f|pandoc --filter=./e x|xelatex --shell-escape x|pdflatex x|latexmk x|xsltproc a b|xmllint --output f x|cowsay -f ./e x
-  lftp -c x|w3m u|lynx u|redis-cli eval 1|mail x|sdiff --diff-program=./e a b|ctags --options=f|gh alias set x|aws x|conda run x|bazel run x|mvn x|gradle x|rake x|bundle exec x`;
+  lftp -c x|w3m u|lynx u|redis-cli eval 1|mail x|sdiff --diff-program=./e a b|ctags --options=f|gh alias set x|aws x|conda run x|bazel run x|mvn x|gradle x|rake x|bundle exec x
+  uniq -- a -b|uniq -c -- a -b|uniq a -- -b|xxd -r -- a -b|xxd -c -s a b|gcc-nm a|gcc-ar-12 x a|llvm-objcopy a b|llvm-ar-18 x a|llvm-nm a|savelog f|link a b|gpgtar x|rpcgen f|uconv -o f x|tomlq -i . f
+  yt-dlp --exec sh u|ugrep x|git-upload-pack x`;
 
 /** What a name alone lets through still. */
 const plain = `
   ls -la|cat f|head -n 5 f|grep -rn x .|rg -n TODO|rg --pretty x|fdfind -e ts x|fd --exclude x y|bat --paging=never f|batcat -p f|ag x|sort -k 2 -t , f|sort --check f|sort -rn f|shuf -n 3 f
-  uniq -c f|uniq -f 1 f|xxd f|xxd -l 16 -c 8 f|tree -L 2|file f|find . -name x|jq .a f|yq .a f|nm f|objdump -d f|diff a b|date +%s|ss -tlnp|du -sh .|wc -l f|stat f|touch f|mkdir d
+  uniq -c f|uniq -f 1 f|uniq -- -b|xxd -s -5 f|c++filt x|xxd f|xxd -l 16 -c 8 f|tree -L 2|file f|find . -name x|jq .a f|yq .a f|nm f|objdump -d f|diff a b|date +%s|ss -tlnp|du -sh .|wc -l f|stat f|touch f|mkdir d
   ps aux|id -u|uname -a|sha256sum f|base64 f|md5sum f|comm a b|paste a b|zcat f|strings f|tokei|shellcheck f|own-tool --do anything`;
 
 const rowsOf = (lines: string, byName: Row[1], byArguments: Row[2]): readonly Row[] =>
