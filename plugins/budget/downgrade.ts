@@ -1,7 +1,7 @@
 import { type Log, messageOf, type Run } from '../../kernel/index.ts';
 import { Events } from '../events/contract.ts';
 import { AskModel, type Model, type ModelAsk, type ModelReply, Models } from '../models/contract.ts';
-import type { Usage } from '../sessions/contract.ts';
+import { addUsage } from '../sessions/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import { isBudgetFailure } from './contract.ts';
 
@@ -36,7 +36,7 @@ export function downgrade(log: Log, downgraded: Downgraded) {
     if (!model) return first;
     tell(run, refOf(one.request.model), to);
     const second = await ask({ ...one, request: { ...one.request, model, tools: await offered(one, model, run) } }, run);
-    return second && { ...second, spent: add(first.spent ?? first.message.usage, second.spent ?? second.message.usage) };
+    return second && { ...second, spent: addUsage(first.spent ?? first.message.usage, second.spent ?? second.message.usage) };
   };
 
   function tell(run: Run, from: string, to: string) {
@@ -72,12 +72,3 @@ async function offered({ request }: ModelAsk, model: Model, run: Run): Promise<M
 }
 
 const refOf = ({ provider, id }: Model) => `${provider}/${id}`;
-
-const add = (a: Usage, b: Usage): Usage => ({
-  input: a.input + b.input,
-  output: a.output + b.output,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  totalTokens: a.totalTokens + b.totalTokens,
-  ...((a.cost || b.cost) && { cost: { total: (a.cost?.total ?? 0) + (b.cost?.total ?? 0) } }),
-});

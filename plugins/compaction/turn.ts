@@ -1,7 +1,7 @@
 import type { Log, Run } from '../../kernel/index.ts';
 import { Events } from '../events/contract.ts';
 import type { ModelFailure } from '../models/contract.ts';
-import { type Message, Sessions, type ShownMessage, type Usage } from '../sessions/contract.ts';
+import { addUsage, type Message, Sessions, type ShownMessage, type Usage } from '../sessions/contract.ts';
 import { type CompactAsk, type Compacted, Turn } from '../turns/contract.ts';
 import { cutAt } from './cut.ts';
 import { tokensBefore, tokensOf } from './estimate.ts';
@@ -10,7 +10,6 @@ import { limitOf, type Load, type Room, roomFor } from './room.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { shortResults } from './shorten.ts';
 import { shrink } from './shrink.ts';
-import { sum } from './usage.ts';
 
 export interface Means {
   readonly log: Log;
@@ -66,7 +65,7 @@ async function inRoom(work: Work, run: Run): Promise<Compacted | undefined> {
     const instructions = settings.instructions ? [settings.instructions] : [];
     const { model } = turn;
     const shrunk = await shrink({ plan, transcript, model, room, settings, instructions, tokensBefore: total, isNeeded }, run);
-    const usage = sum(shrunk.usages);
+    const usage = shrunk.usages.length ? shrunk.usages.reduce(addUsage) : undefined;
     if ('failure' in shrunk) {
       means.gaveUp.add(turn);
       return { usage, failure: shrunk.failure, isNeeded };

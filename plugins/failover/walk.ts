@@ -1,5 +1,5 @@
 import { isCoded, messageOf } from '../../kernel/index.ts';
-import type { Usage } from '../sessions/contract.ts';
+import { addUsage, type Usage } from '../sessions/contract.ts';
 import { attemptOf, type FailureReason, type ModelFailure, type ModelReply } from '../models/contract.ts';
 import type { Candidate } from './chain.ts';
 import type { AttemptNote } from './contract.ts';
@@ -81,7 +81,7 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   };
   const sum = (reply: ModelReply): ModelReply => ({
     ...reply,
-    ...(spent.length > 1 && { spent: spent.reduce(add) }),
+    ...(spent.length > 1 && { spent: spent.reduce(addUsage) }),
     ...(waitedMs !== undefined && { waitedMs }),
   });
   const soon = () => (waitedMs === undefined ? soonStep(chain, standingsOf, behind, { now: now(), patienceMs }) : undefined);
@@ -138,12 +138,3 @@ export function failureOf(cause: unknown): ModelFailure {
   const code = isCoded(cause) ? cause.code : 'ADAPTER_FAILED';
   return { code, message: messageOf(cause), ...(/^(?:AUTH|SECRET)_/.test(code) && { reason: 'auth' }) };
 }
-
-const add = (a: Usage, b: Usage): Usage => ({
-  input: a.input + b.input,
-  output: a.output + b.output,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  totalTokens: a.totalTokens + b.totalTokens,
-  ...((a.cost || b.cost) && { cost: { total: (a.cost?.total ?? 0) + (b.cost?.total ?? 0) } }),
-});

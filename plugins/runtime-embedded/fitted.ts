@@ -1,9 +1,8 @@
 import type { Run } from '../../kernel/index.ts';
 import { attemptOf, type ModelFailure, type ToolSpec } from '../models/contract.ts';
-import { type Message, newEntryId, type Usage } from '../sessions/contract.ts';
+import { addUsage, type Message, newEntryId, type Usage } from '../sessions/contract.ts';
 import { CompactTurn, type TurnInput } from '../turns/contract.ts';
 import { ask, type Asked } from './ask.ts';
-import { add } from './usage.ts';
 
 /** SPEC 7.4: of one request, whatever their trigger. */
 const maxCompactions = 3;
@@ -50,7 +49,7 @@ export async function fitted(
 }
 
 const withSpent = (reply: Asked['reply'], spent: readonly Usage[]): Asked['reply'] =>
-  spent.length > 1 ? { ...reply, spent: spent.reduce(add) } : reply;
+  spent.length > 1 ? { ...reply, spent: spent.reduce(addUsage) } : reply;
 
 function unasked({ turn }: TurnInput, failure: ModelFailure, spent: readonly Usage[]): Asked {
   const { message } = attemptOf(turn.model, {}, failure);

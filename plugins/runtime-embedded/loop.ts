@@ -1,12 +1,11 @@
 import type { Log, Run, Tool } from '../../kernel/index.ts';
 import type { ModelReply, ToolSpec } from '../models/contract.ts';
-import type { AssistantMessage, Message, ToolCallPart, Usage } from '../sessions/contract.ts';
+import { addUsage, type AssistantMessage, type Message, type ToolCallPart, type Usage } from '../sessions/contract.ts';
 import { type Ended, payloadsOf, type TurnInput, type TurnOutcome } from '../turns/contract.ts';
 import { runCalls } from './calls.ts';
 import { fitted } from './fitted.ts';
 import { openGuard } from './guard.ts';
 import type { Settings } from './settings.ts';
-import { add } from './usage.ts';
 
 /** Rounds of model and tools in one turn. A turn that needs more is lost, not busy. */
 const maxRounds = 100;
@@ -44,7 +43,7 @@ async function rounds(input: TurnInput, run: Run, around: Around): Promise<TurnO
     const tools = (await run.tools()).tools;
     const { id, reply, isShown } = await fitted(input, run, messages, specsOf(tools), around);
     const { message, failure } = reply;
-    usage = add(usage, reply.spent ?? message.usage);
+    usage = addUsage(usage, reply.spent ?? message.usage);
     around.waited(reply.waitedMs ?? 0);
     if (message.content.length || !failure) await append(message, id);
     else if (isShown) input.emit('message_end', { messageId: id, message }); // nothing of it is kept, but it had begun

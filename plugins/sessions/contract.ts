@@ -1,6 +1,8 @@
 import { service } from '../../kernel/index.ts';
 import type { Content } from '../../kernel/index.ts';
 
+export { addUsage } from './contract/usage.ts';
+
 /** Messages in the described system's own form (JSONL `type: "message"` records), so its files are read and continued. */
 export interface UserMessage {
   readonly role: 'user';
