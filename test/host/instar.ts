@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-
-const root = join(import.meta.dirname, '../..');
+import { bin } from '../support/instar.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -19,7 +17,7 @@ export interface Running extends AsyncDisposable {
 
 /** `instar …` as a process of its own, on this state folder. Killed at the end if it is still there. */
 export function instar(home: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [join(root, 'bin.js'), ...args], {
+  const child = spawn(process.execPath, [bin, ...args], {
     cwd: home,
     env: { PATH: process.env.PATH, HOME: home, INSTAR_HOME: home, INSTAR_NO_DETECT: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instar, root, startGateway, tempHome } from '../support/instar.ts';
+import { buildPackage } from '../support/package.ts';
 import { isWhole } from '../support/series.ts';
 
 interface Installed {
@@ -21,7 +22,7 @@ let product: Installed;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'instar-package-'));
-  product = await install(await pack(join(folder, 'source')), join(folder, 'project'));
+  product = await install(await pack(folder), join(folder, 'project'));
 }, 120_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -112,19 +113,11 @@ export default definePlugin({
 });
 `;
 
-/** Built in a copy: this checkout, whose tests run beside us, must not see a dist that comes and goes. */
-async function pack(source: string) {
-  const left = new Set(['node_modules', '.git', 'dist', 'coverage']);
-  const isKept = (path: string) =>
-    !relative(root, path)
-      .split(sep)
-      .some((part) => left.has(part));
-  await cp(root, source, { recursive: true, filter: isKept });
-  await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
-  await run('npm', ['run', '--silent', 'build'], { cwd: source });
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: source });
+async function pack(to: string) {
+  const source = dirname(process.env['INSTAR_TEST_BIN'] ?? (await buildPackage(join(to, 'source'))));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', to], { cwd: source });
   const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  return { tarball: join(source, filename), files: files.map(({ path }) => path) };
+  return { tarball: join(to, filename), files: files.map(({ path }) => path) };
 }
 
 /** By npm where all is wanted (`npm run test:all`); else unpacked, beside links to what it says that it depends on. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../..');
-const bin = join(root, 'bin.js');
+/** The package as it is built (`npm test` builds it first), else this checkout. */
+export const bin = process.env['INSTAR_TEST_BIN'] ?? join(root, 'bin.js');
 
 export interface Ended {
   readonly code: number | null;
