@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/index.ts';
-import { bold, type CommandHost, dim, exitCodes, oneLine, type RunCommand } from '../cli/contract.ts';
+import { bold, dim, misused, oneLine, type RunCommand } from '../cli/contract.ts';
 import type { Amount, BudgetLine, BudgetStatus } from './contract.ts';
 import { dollars } from './refusal.ts';
 
@@ -10,7 +10,7 @@ const options = { json: { type: 'boolean' }, agent: { type: 'string' }, session:
 export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
   const [verb, ...rest] = positionals;
-  if (rest.length > 0 || (verb !== undefined && verb !== 'reset')) return misused(verb === 'reset' ? rest[0] : verb, host);
+  if (rest.length > 0 || (verb !== undefined && verb !== 'reset')) throw unknown(verb === 'reset' ? rest[0] : verb);
   const { agent, session, json } = values;
   const params = { ...(agent && { agentId: agent }), ...(session && { sessionKey: session }) };
   if (verb === 'reset') {
@@ -24,12 +24,9 @@ export const run: RunCommand = async (argv, host) => {
   return 0;
 };
 
-function misused(word = '', host: CommandHost): number {
+function unknown(word = '') {
   const near = nearest(word, ['reset']);
-  console.error(
-    `instar: budget has no "${oneLine(word)}"${near ? `; did you mean "${near}"?` : ''}; usage: ${host.commands.get('budget')?.usage}`,
-  );
-  return exitCodes.usage;
+  return misused(`budget has no "${oneLine(word)}"${near ? `; did you mean "${near}"?` : ''}`);
 }
 
 const titles: Readonly<Record<BudgetLine['kind'], string>> = {

@@ -2,8 +2,10 @@ import type { ConfigText, EnterRun, LogRecord } from '../../kernel/index.ts';
 
 export type { ConfigText };
 
-/** For the commands of other plugins: how we print, and what we exit with. */
-export const exitCodes = { failed: 1, usage: 64, portInUse: 69, locked: 75, config: 78, interrupted: 130 };
+// For the commands of other plugins: how we print, what we exit with, how a verb is found.
+export { exitCodes } from './contract/exit-codes.ts';
+export { misused } from './contract/misuse.ts';
+export { byVerb } from './contract/verbs.ts';
 export { bold, columns, dim, hanging, oneLine, plain } from './contract/terminal.ts';
 
 /** `node:diagnostics_channel` whose stores hold an `Origin` while code of a user's plugin runs, and in all that it begins. */

@@ -1,18 +1,15 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { exitCodes, type RunCommand } from './contract.ts';
+import { misused, type RunCommand } from './contract.ts';
 import { bold, dim, oneLine, plain } from './contract/terminal.ts';
 
 /** `instar logs`: the last lines, and with `--follow` those to come. Reads files: no gateway need run. */
-export const run: RunCommand = async (argv, { home, commands }) => {
+export const run: RunCommand = async (argv, { home }) => {
   const options = { lines: { type: 'string', short: 'n' }, follow: { type: 'boolean', short: 'f' }, json: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: [...argv], options });
   const count = Number(values.lines ?? 50);
-  if (!Number.isInteger(count) || count < 0) {
-    console.error(`instar: -n takes a number of lines; usage: ${commands.get('logs')?.usage}`);
-    return exitCodes.usage;
-  }
+  if (!Number.isInteger(count) || count < 0) throw misused('-n takes a number of lines');
   const folder = join(home, 'logs');
   const file = join(folder, 'instar.log');
   const print = (line: string) => console.log(values.json ? line : readable(line));

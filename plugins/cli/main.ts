@@ -92,9 +92,11 @@ function misused(message: string): number {
 /** One line with a code and what to do; a boot that failed has one per fault. */
 function fail(error: unknown, usage: string): number {
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string };
-  const isUsage = code.startsWith('ERR_PARSE_ARGS');
+  const isParser = code.startsWith('ERR_PARSE_ARGS'); // of node:util, whose first sentence says it
+  const isUsage = isParser || code === 'CLI_USAGE';
   const lines = code === 'BOOT_FAILED' ? message.split('\n') : [message];
-  for (const line of lines) console.error(isUsage ? `instar: ${line.split('. ')[0]}; usage: ${usage}` : errorLine({ code, message: line }));
+  for (const line of lines)
+    console.error(isUsage ? `instar: ${isParser ? line.split('. ')[0] : line}; usage: ${usage}` : errorLine({ code, message: line }));
   if (isUsage) return exitCodes.usage;
   return exitCodeOf(error);
 }

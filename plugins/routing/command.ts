@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../../kernel/index.ts';
-import { type CommandHost, exitCodes, type RunCommand } from '../cli/contract.ts';
+import { byVerb, misused, type RunCommand } from '../cli/contract.ts';
 import type { Explanation } from './contract.ts';
 import { show } from './show.ts';
 
@@ -18,21 +17,15 @@ const options = {
 } as const;
 
 /** `instar route explain`: asks the code that routes. */
-export const run: RunCommand = async ([verb = '', ...argv], host) => {
-  if (verb !== 'explain') return usage(host, verb ? unknown(verb) : 'route needs a verb');
+const explain: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options });
   const { channel, account, peer, thread, guild, team, role, text, json } = values;
-  if (!channel) return usage(host, '--channel is missing');
-  if (thread !== undefined && peer === undefined) return usage(host, '--thread needs --peer, the chat that it is in');
+  if (!channel) throw misused('--channel is missing');
+  if (thread !== undefined && peer === undefined) throw misused('--thread needs --peer, the chat that it is in');
   const params = { channel, accountId: account, peer, threadId: thread, guildId: guild, teamId: team, roles: role, text };
   const explanation = await host.ask<Explanation>('route.explain', params);
   console.log(json ? JSON.stringify(explanation) : show(explanation));
   return 0;
 };
 
-const unknown = (verb: string) => `route has no "${verb}"${nearest(verb, ['explain']) ? '; did you mean "explain"?' : ''}`;
-
-function usage(host: CommandHost, what: string): number {
-  console.error(`instar: ${what}; usage: ${host.commands.get('route')?.usage}`);
-  return exitCodes.usage;
-}
+export const run = byVerb('route', { explain: async () => ({ run: explain }) });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { joinKey, KernelError } from '../../kernel/index.ts';
-import { bold, columns, type CommandHost, dim, exitCodes, oneLine, type RunCommand } from '../cli/contract.ts';
+import { bold, columns, type CommandHost, dim, exitCodes, misused, oneLine, type RunCommand } from '../cli/contract.ts';
 import { type Checked, isSecretRef, type SecretRef } from './contract.ts';
 import type { SecretsConfig } from './provider.ts';
 import { readSecret, reasonOf } from './reading.ts';
@@ -13,8 +13,7 @@ interface Placed {
 /** `instar secrets`: every reference of the config, with what keeps it from being resolved. Exits with 1 where something does. */
 export const run: RunCommand = async (argv, host) => {
   const { values: given, positionals } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true });
-  if (positionals.some((word, i) => i > 0 || word !== 'list'))
-    throw new KernelError('ERR_PARSE_ARGS_SECRETS', `secrets has no "${positionals[0]}"`);
+  if (positionals.some((word, i) => i > 0 || word !== 'list')) throw misused(`secrets has no "${positionals[0]}"`);
   const { values, problems, place } = await host.readConfig(host.configFile, host.env);
   const refs = referencesIn(values, '');
   const { checked } = refs.length ? await host.ask<{ readonly checked: readonly Checked[] }>('secrets.check', { refs }) : { checked: [] };

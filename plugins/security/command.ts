@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { nearest } from '../../kernel/index.ts';
-import { type CommandHost, exitCodes, type RunCommand } from '../cli/contract.ts';
+import { byVerb, exitCodes, type RunCommand } from '../cli/contract.ts';
 import type { Audit } from './contract.ts';
 import { close, closable } from './fix.ts';
 import { show } from './show.ts';
@@ -10,8 +9,7 @@ const flag = { type: 'boolean' } as const;
 const options = { json: flag, fix: flag, yes: { ...flag, short: 'y' } } as const;
 
 /** `instar security audit`: exits with 1 where something severe is left. */
-export const run: RunCommand = async ([verb = '', ...argv], host) => {
-  if (verb !== 'audit') return usage(host, verb ? unknownVerb(verb) : 'security needs a verb');
+const audited: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: [...argv], options });
   const audit = await host.ask<Audit>('security.audit');
   if (!values.fix) return told(audit, values.json);
@@ -41,9 +39,4 @@ async function confirmed(count: number): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-const unknownVerb = (verb: string) => `security has no "${verb}"${nearest(verb, ['audit']) ? '; did you mean "audit"?' : ''}`;
-
-function usage(host: CommandHost, what: string): number {
-  console.error(`instar: ${what}; usage: ${host.commands.get('security')?.usage}`);
-  return exitCodes.usage;
-}
+export const run = byVerb('security', { audit: async () => ({ run: audited }) });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { KernelError, nearest } from '../../../kernel/index.ts';
-import { bold, columns, type CommandHost, dim, exitCodes, plain, type RunCommand } from '../../cli/contract.ts';
+import { KernelError } from '../../../kernel/index.ts';
+import { bold, byVerb, columns, type CommandHost, dim, exitCodes, misused, plain } from '../../cli/contract.ts';
 import type { ExecTest } from '../../tools-exec/contract.ts';
 import type { AllowlistEntry } from '../contract.ts';
 
@@ -10,17 +10,13 @@ interface Listed {
   readonly safeBins: readonly string[];
 }
 
-const verbs = { list, add, remove, test };
-
 /** `instar approvals allowlist <verb>`. */
-export const allowlist: RunCommand = async ([verb = '', ...argv], host) => {
-  if (Object.hasOwn(verbs, verb)) return verbs[verb as keyof typeof verbs](argv, host);
-  const near = nearest(verb, Object.keys(verbs));
-  console.error(
-    `instar: approvals allowlist ${verb ? `has no "${verb}"${near ? `; did you mean "${near}"?` : ''}` : 'needs a verb'}: list, add, remove or test`,
-  );
-  return exitCodes.usage;
-};
+export const allowlist = byVerb('approvals allowlist', {
+  list: async () => ({ run: list }),
+  add: async () => ({ run: add }),
+  remove: async () => ({ run: remove }),
+  test: async () => ({ run: test }),
+});
 
 const common = { json: { type: 'boolean' }, agent: { type: 'string' } } as const;
 
@@ -42,10 +38,7 @@ async function add(argv: readonly string[], host: CommandHost): Promise<number> 
   refuseAgents(host);
   const { own, program, args } = splitAdd(argv);
   const { values } = parseArgs({ args: own, options: { ...common, args: { type: 'string' } } });
-  if (!program) {
-    console.error('instar: approvals allowlist add needs a program: its name or absolute path, then its arguments');
-    return exitCodes.usage;
-  }
+  if (!program) throw misused('approvals allowlist add needs a program: its name or absolute path, then its arguments');
   const rules = {
     ...(args.length > 0 && { args }),
     ...(values.args !== undefined && { argPattern: values.args }),
@@ -72,12 +65,10 @@ async function remove(argv: readonly string[], host: CommandHost): Promise<numbe
   refuseAgents(host);
   const { values, positionals } = parseArgs({ args: [...argv], options: common, allowPositionals: true });
   const id = Number(positionals[0] ?? Number.NaN);
-  if (!Number.isInteger(id)) {
-    console.error(
-      'instar: approvals allowlist remove needs the number of an entry; "instar approvals allowlist list" shows them. Entries of the config are removed there',
+  if (!Number.isInteger(id))
+    throw misused(
+      'approvals allowlist remove needs the number of an entry; "instar approvals allowlist list" shows them. Entries of the config are removed there',
     );
-    return exitCodes.usage;
-  }
   const { removed } = await host.ask<{ readonly removed: boolean }>('exec.disallow', { id });
   if (!removed)
     throw new KernelError('APPROVAL_UNKNOWN', `there is no entry ${id}; "instar approvals allowlist list" shows those that are there`);
@@ -90,10 +81,7 @@ async function remove(argv: readonly string[], host: CommandHost): Promise<numbe
 async function test(argv: readonly string[], host: CommandHost): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...argv], options: { ...common, cwd: { type: 'string' } }, allowPositionals: true });
   const command = positionals.join(' ');
-  if (!command.trim()) {
-    console.error('instar: approvals allowlist test needs a command, in quotes');
-    return exitCodes.usage;
-  }
+  if (!command.trim()) throw misused('approvals allowlist test needs a command, in quotes');
   const answer = await host.ask<ExecTest>('exec.test', {
     command,
     ...(values.cwd && { cwd: values.cwd }),

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { KernelError } from '../../../kernel/index.ts';
-import { bold, columns, type CommandHost, dim, exitCodes, plain, type RunCommand } from '../../cli/contract.ts';
+import { bold, columns, type CommandHost, dim, misused, plain, type RunCommand } from '../../cli/contract.ts';
 import type { Question } from '../contract.ts';
 
 const options = { json: { type: 'boolean' }, always: { type: 'boolean' } } as const;
@@ -32,10 +32,7 @@ async function answer(id: string | undefined, said: 'once' | 'always' | 'deny', 
   // A second lock behind the gateway's own: a command of an agent does not answer for a person.
   if (host.env['INSTAR_EXEC'] !== undefined)
     throw new KernelError('APPROVAL_OWN', 'a command that an agent runs cannot answer an approval; a person has to');
-  if (!id) {
-    console.error(`instar: approvals ${said === 'deny' ? 'deny' : 'allow'} needs an ID; "instar approvals list" shows them`);
-    return exitCodes.usage;
-  }
+  if (!id) throw misused(`approvals ${said === 'deny' ? 'deny' : 'allow'} needs an ID; "instar approvals list" shows them`);
   const found = (await pending(host)).filter((question) => question.id.startsWith(id));
   if (found.length !== 1)
     throw new KernelError(

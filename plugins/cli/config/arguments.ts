@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { KernelError } from '../../../kernel/index.ts';
 
 /** The options of one verb, and what else it was given; `-1` and `-Infinity` are values, not options. */
 export function readArguments<const Flag extends string>(argv: readonly string[], flags: readonly Flag[], names: readonly string[] = []) {
@@ -16,8 +15,4 @@ export function readArguments<const Flag extends string>(argv: readonly string[]
   const { values } = parseArgs({ args: [...rest], options, allowPositionals: false });
   const given = values as Readonly<Partial<Record<Flag, boolean>>> & Readonly<Record<string, string | boolean | undefined>>;
   return { values: given, positionals: [...numbers, ...(end < 0 ? [] : argv.slice(end + 1))] };
-}
-
-export function misused(what: string): KernelError {
-  return new KernelError('ERR_PARSE_ARGS_CONFIG', what);
 }

@@ -1,10 +1,10 @@
-import { nearest } from '../../../kernel/index.ts';
 import { loadCommand } from '../commands.ts';
-import { exitCodes, type RunCommand } from '../contract.ts';
+import { byVerb, type CommandHost } from '../contract.ts';
 
-type Verb = () => Promise<{ run: RunCommand }>;
+const own = 'config ';
 
-const verbs: Readonly<Record<string, Verb>> = {
+/** `instar config <verb>`. A verb of another plugin is an entry `config <verb>` of its `commands.json`. */
+export const run = byVerb('config', (host) => ({
   get: () => import('./get.ts'),
   set: () => import('./set.ts'),
   unset: () => import('./unset.ts'),
@@ -13,19 +13,10 @@ const verbs: Readonly<Record<string, Verb>> = {
   history: () => import('./log.ts'),
   undo: () => import('./undo.ts'),
   path: () => import('./where.ts'),
-};
+  ...ofOthers(host),
+}));
 
-const own = 'config ';
-
-/** `instar config <verb>`. A verb of another plugin is an entry `config <verb>` of its `commands.json`. */
-export const run: RunCommand = async ([verb = '', ...argv], host) => {
-  const others = [...host.commands].filter(([name]) => name.startsWith(own));
-  const more = others.map(([name, one]): [string, Verb] => [name.slice(own.length), async () => ({ run: await loadCommand(name, one) })]);
-  const all = new Map([...Object.entries(verbs), ...more]);
-  const found = all.get(verb);
-  if (found) return (await found()).run(argv, host);
-  const near = nearest(verb, all.keys());
-  const what = verb ? `config has no "${verb}"${near ? `; did you mean "${near}"?` : ''}` : 'config needs a verb';
-  console.error(`instar: ${what}; usage: ${host.commands.get('config')?.usage}`);
-  return exitCodes.usage;
-};
+function ofOthers({ commands }: CommandHost) {
+  const theirs = [...commands].filter(([name]) => name.startsWith(own));
+  return Object.fromEntries(theirs.map(([name, one]) => [name.slice(own.length), async () => ({ run: await loadCommand(name, one) })]));
+}

@@ -1,7 +1,7 @@
 import { KernelError } from '../../../kernel/index.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
+import { type CommandHost, misused, type RunCommand } from '../contract.ts';
 import { findGateway } from '../reach.ts';
-import { misused, readArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
 import { difference, unified } from './difference.ts';
 import { readText } from './files.ts';
 import { type Entry, openHistory } from './history.ts';

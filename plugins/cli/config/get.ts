@@ -1,7 +1,7 @@
 import { isSecretName, KernelError, nearest } from '../../../kernel/index.ts';
-import type { CommandHost, RunCommand } from '../contract.ts';
+import { type CommandHost, misused, type RunCommand } from '../contract.ts';
 import { dim, plain } from '../contract/terminal.ts';
-import { misused, readArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
 import { keysOf, type Layers, placeIn, type Tree, valueAt } from './layers.ts';
 import { openConfig } from './opened.ts';
 import { parsePath, pathText, type Step } from './path.ts';

@@ -1,6 +1,6 @@
 import { KernelError } from '../../../kernel/index.ts';
-import type { RunCommand } from '../contract.ts';
-import { misused, readArguments } from './arguments.ts';
+import { misused, type RunCommand } from '../contract.ts';
+import { readArguments } from './arguments.ts';
 import { commit } from './commit.ts';
 import { numberOf } from './diff.ts';
 import { readText } from './files.ts';

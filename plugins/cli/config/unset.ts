@@ -1,5 +1,5 @@
-import type { RunCommand } from '../contract.ts';
-import { misused, readArguments } from './arguments.ts';
+import { misused, type RunCommand } from '../contract.ts';
+import { readArguments } from './arguments.ts';
 import { commit, unchanged } from './commit.ts';
 import { placeIn } from './layers.ts';
 import { mainFile, openConfig } from './opened.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { KernelError, nearest } from '../../../kernel/index.ts';
 import type { Reloaded } from '../../plugins-admin/contract.ts';
-import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
+import { type CommandHost, exitCodes, misused, type RunCommand } from '../contract.ts';
 import { errorLine } from '../exit.ts';
 import { ownRoot } from '../own-names.ts';
 import { findGateway } from '../reach.ts';
@@ -36,10 +36,7 @@ export function nameFor(name: string): string {
 function kindOf(kind: string): Kind {
   if (isKind(kind)) return kind;
   const near = nearest(kind, kinds);
-  throw new KernelError(
-    'ERR_PARSE_ARGS_KIND',
-    `there is no kind "${kind}"; ${near ? `did you mean "${near}"?` : `there are ${kinds.join(', ')}`}`,
-  );
+  throw misused(`there is no kind "${kind}"; ${near ? `did you mean "${near}"?` : `there are ${kinds.join(', ')}`}`);
 }
 
 /** Tells a running gateway of it; 0 where none runs. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { isCoded, KernelError } from '../../../kernel/index.ts';
 import type { PluginDetail, Reloaded } from '../../plugins-admin/contract.ts';
 import type { Client } from '../client.ts';
-import { exitCodes, type CommandHost, type RunCommand } from '../contract.ts';
+import { type CommandHost, exitCodes, misused, type RunCommand } from '../contract.ts';
 import { errorLine } from '../exit.ts';
 import { change, findGateway } from '../reach.ts';
 import { oneName } from './one-name.ts';
@@ -13,7 +13,7 @@ import { oneName } from './one-name.ts';
  */
 export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options: { hard: { type: 'boolean' } }, allowPositionals: true });
-  if (values.hard && positionals.length === 0) throw new KernelError('ERR_PARSE_ARGS_HARD', 'a hard reload is of one plugin: name it');
+  if (values.hard && positionals.length === 0) throw misused('a hard reload is of one plugin: name it');
   const name = positionals.length ? oneName(positionals) : undefined;
   const found = await findGateway(host);
   if (!found)

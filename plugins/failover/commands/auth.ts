@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
-import { KernelError, nearest } from '../../../kernel/index.ts';
 import type { AuthLine } from '../../auth-profiles/contract.ts';
-import { bold, type CommandHost, dim, exitCodes, oneLine, type RunCommand } from '../../cli/contract.ts';
+import { bold, byVerb, type CommandHost, dim, misused, oneLine, type RunCommand } from '../../cli/contract.ts';
 import { secondsOf } from '../seconds.ts';
 import { readSecret } from './secret.ts';
 
@@ -18,24 +17,21 @@ interface Added {
 }
 type Verb = (words: readonly string[], given: Given, host: CommandHost) => Promise<{ readonly answer: unknown; readonly text: string }>;
 
-const verbs: Readonly<Record<string, Verb>> = { list, add, remove, order, clear };
-
 /** `instar models auth <verb>`. No key is ever an argument: others of this machine could read it. */
-export const run: RunCommand = async (argv, host) => {
-  const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  const [verb = 'list', ...words] = positionals;
-  const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  if (!act) {
-    const near = nearest(verb, Object.keys(verbs));
-    console.error(
-      `instar: models auth has no "${verb}"${near ? `; did you mean "${near}"?` : ''}; it has ${Object.keys(verbs).join(', ')}`,
-    );
-    return exitCodes.usage;
-  }
-  const { answer, text } = await act(words, values, host);
-  console.log(values.json ? JSON.stringify(answer) : text);
-  return 0;
-};
+export const run = byVerb(
+  'models auth',
+  Object.fromEntries(Object.entries({ list, add, remove, order, clear }).map(([verb, act]) => [verb, async () => ({ run: told(act) })])),
+  'list',
+);
+
+function told(act: Verb): RunCommand {
+  return async (argv, host) => {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    const { answer, text } = await act(positionals, values, host);
+    console.log(values.json ? JSON.stringify(answer) : text);
+    return 0;
+  };
+}
 
 async function list([provider]: readonly string[], _given: Given, host: CommandHost) {
   const answer = await host.ask<{ readonly profiles: readonly AuthLine[] }>('auth.list', { ...(provider && { provider }) });
@@ -43,7 +39,7 @@ async function list([provider]: readonly string[], _given: Given, host: CommandH
 }
 
 async function add([provider]: readonly string[], { profile, mode = 'api_key', env }: Given, host: CommandHost) {
-  if (!provider) throw usage('models auth add needs a provider: instar models auth add anthropic');
+  if (!provider) throw misused('models auth add needs a provider: instar models auth add anthropic');
   const secret = env
     ? { source: 'env', id: env }
     : await readSecret(`${mode === 'oauth' ? 'Tokens' : 'Key'} for ${provider}: `, mode === 'oauth');
@@ -56,14 +52,14 @@ async function add([provider]: readonly string[], { profile, mode = 'api_key', e
 }
 
 async function remove([id]: readonly string[], _given: Given, host: CommandHost) {
-  if (!id) throw usage('models auth remove needs a profile; "instar models auth list" shows them');
+  if (!id) throw misused('models auth remove needs a profile; "instar models auth list" shows them');
   const answer = await host.ask<{ readonly removed: string }>('auth.remove', { id });
   return { answer, text: `removed ${bold(answer.removed)}` };
 }
 
 async function order([provider, ...ids]: readonly string[], _given: Given, host: CommandHost) {
   if (!provider)
-    throw usage(
+    throw misused(
       'models auth order needs a provider, and profiles to set an order: instar models auth order anthropic work private, or "none"',
     );
   const wanted = ids.length === 1 && ids[0] === 'none' ? [] : ids;
@@ -78,8 +74,6 @@ async function clear([name]: readonly string[], { profile }: Given, host: Comman
   const answer = await host.ask<{ readonly cleared: number }>('auth.clear', { ...(id && { id }), ...(isProvider && { provider: name }) });
   return { answer, text: answer.cleared ? `${answer.cleared} ended` : dim('nothing rests') };
 }
-
-const usage = (what: string) => new KernelError('ERR_PARSE_ARGS_AUTH', what);
 
 /** Of a provider without profiles. */
 const ownKey = 'no profile: the key is that of models.providers, else of the environment, where it needs one';

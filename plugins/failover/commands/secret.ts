@@ -1,15 +1,15 @@
-import { KernelError } from '../../../kernel/index.ts';
+import { misused } from '../../cli/contract.ts';
 
 /** From standard input; from a terminal without echo. `isJson`: it is a JSON object. */
 export async function readSecret(question: string, isJson: boolean): Promise<unknown> {
   const text = (process.stdin.isTTY ? await typed(question) : await piped()).trim();
-  if (!text) throw new KernelError('ERR_PARSE_ARGS_AUTH', 'nothing was given; type it, or pipe it in');
+  if (!text) throw misused('nothing was given; type it, or pipe it in');
   if (!isJson) return text;
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message would quote what is secret.
-    throw new KernelError('ERR_PARSE_ARGS_AUTH', 'this is no JSON; give {"access": "…", "refresh": "…", "expires": milliseconds}');
+    throw misused('this is no JSON; give {"access": "…", "refresh": "…", "expires": milliseconds}');
   }
 }
 
@@ -33,7 +33,7 @@ function typed(question: string): Promise<string> {
     const take = (piece: string) => {
       for (const char of piece) {
         if (char === '\r' || char === '\n' || char === '\u0004') return end(() => resolve(text));
-        if (char === '\u0003') return end(() => reject(new KernelError('ERR_PARSE_ARGS_AUTH', 'stopped')));
+        if (char === '\u0003') return end(() => reject(misused('stopped')));
         text = char === '\u007f' ? text.slice(0, -1) : text + char;
       }
     };

@@ -1,15 +1,13 @@
 import { parseArgs } from 'node:util';
-import { dim, exitCodes, oneLine, type RunCommand } from '../../cli/contract.ts';
+import { dim, misused, oneLine, type RunCommand } from '../../cli/contract.ts';
 import type { ActiveItem } from '../contract.ts';
 
 /** `instar inbox list`: what runs and waits now. */
 export const run: RunCommand = async (argv, host) => {
   const options = { json: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  if (positionals.length > 1 || (positionals[0] ?? 'list') !== 'list') {
-    console.error(`instar: inbox has no "${positionals.find((word) => word !== 'list')}"; usage: ${host.commands.get('inbox')?.usage}`);
-    return exitCodes.usage;
-  }
+  const other = positionals.find((word, i) => i > 0 || word !== 'list');
+  if (other !== undefined) throw misused(`inbox has no "${other}"`);
   const { items } = await host.ask<{ readonly items: readonly ActiveItem[] }>('inbox.list');
   if (values.json) console.log(JSON.stringify({ items }));
   else console.log(items.length ? table(items) : 'Nothing runs, and no message waits.');

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../../../kernel/index.ts';
-import { type CommandHost, exitCodes, type RunCommand } from '../../cli/contract.ts';
+import { byVerb, misused, type RunCommand } from '../../cli/contract.ts';
 import type { Explanation } from '../contract.ts';
 import { diff } from './diff.ts';
 import { showExplanation } from './show.ts';
@@ -21,11 +20,10 @@ const options = {
 } as const;
 
 /** `instar policy explain`: asks the code that decides. */
-export const run: RunCommand = async ([verb = '', ...argv], host) => {
-  if (verb !== 'explain') return usage(host, verb ? unknown(verb) : 'policy needs a verb');
+const explain: RunCommand = async (argv, host) => {
   const { values } = parseArgs({ args: withIds(argv), options });
   const { diff: file, json, depth, 'sender-id': senderId, ...rest } = values;
-  if (depth !== undefined && !/^\d{1,3}$/.test(depth)) return usage(host, '--depth is a number: 0 is no sub-agent, 1 a child');
+  if (depth !== undefined && !/^\d{1,3}$/.test(depth)) throw misused('--depth is a number: 0 is no sub-agent, 1 a child');
   const params = { ...rest, senderId, ...(depth !== undefined && { depth: Number(depth) }) };
   if (file !== undefined) return diff(file, params, host, json === true);
   const explanation = await host.ask<Explanation>('policy.explain', params);
@@ -41,9 +39,4 @@ const withIds = (argv: readonly string[]) =>
     return [/^--(?:group|sender|sender-id)$/.test(word) && /^-\d+$/.test(next) ? `${word}=${next}` : word];
   });
 
-const unknown = (verb: string) => `policy has no "${verb}"${nearest(verb, ['explain']) ? '; did you mean "explain"?' : ''}`;
-
-function usage(host: CommandHost, what: string): number {
-  console.error(`instar: ${what}; usage: ${host.commands.get('policy')?.usage}`);
-  return exitCodes.usage;
-}
+export const run = byVerb('policy', { explain: async () => ({ run: explain }) });

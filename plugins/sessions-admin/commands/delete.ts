@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { exitCodes, oneLine, plain, type RunCommand } from '../../cli/contract.ts';
+import { exitCodes, misused, oneLine, plain, type RunCommand } from '../../cli/contract.ts';
 import type { Shown } from '../contract.ts';
 import { oneKey } from './one-key.ts';
 
@@ -8,12 +8,8 @@ import { oneKey } from './one-key.ts';
 export const run: RunCommand = async (argv, host) => {
   const options = { json: { type: 'boolean' }, yes: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  const sessionKey = oneKey('delete', positionals, host);
-  if (typeof sessionKey === 'number') return sessionKey;
-  if (!values.yes && !process.stdin.isTTY) {
-    console.error('instar: nobody can be asked here; --yes deletes the session and its transcript for good');
-    return exitCodes.usage;
-  }
+  const sessionKey = oneKey('delete', positionals);
+  if (!values.yes && !process.stdin.isTTY) throw misused('nobody can be asked here; --yes deletes the session and its transcript for good');
   if (!values.yes && !(await isMeant(await host.ask<Shown>('sessions.show', { sessionKey, last: 1 })))) return exitCodes.failed;
   await host.ask('sessions.remove', { sessionKey });
   console.log(values.json ? JSON.stringify({ sessionKey, removed: true }) : `${plain(sessionKey)} is gone`);

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { KernelError, messageOf } from '../../../kernel/index.ts';
-import type { RunCommand } from '../../cli/contract.ts';
+import { type RunCommand } from '../../cli/contract.ts';
 import type { SessionRecord } from '../../sessions/contract.ts';
 import { oneKey } from './one-key.ts';
 
@@ -10,8 +10,7 @@ import { oneKey } from './one-key.ts';
 export const run: RunCommand = async (argv, host) => {
   const options = { json: { type: 'boolean' }, out: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  const sessionKey = oneKey('export', positionals, host);
-  if (typeof sessionKey === 'number') return sessionKey;
+  const sessionKey = oneKey('export', positionals);
   const found = await host.ask<{ readonly session: SessionRecord; readonly file: string; readonly bytes: number }>('sessions.file', {
     sessionKey,
   });

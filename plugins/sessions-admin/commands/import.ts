@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bold, type CommandHost, dim, exitCodes, oneLine, plain, type RunCommand } from '../../cli/contract.ts';
+import { bold, dim, exitCodes, misused, oneLine, plain, type RunCommand } from '../../cli/contract.ts';
 import type { ImportedSession, ImportReport, Outcome } from '../contract.ts';
 
 const options = {
@@ -14,18 +14,16 @@ const options = {
 /** `instar sessions import DIR`: exits with 1 where a session was not taken that should be. */
 export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  const dir = oneFolder(positionals, host);
-  if (typeof dir === 'number') return dir;
+  const dir = oneFolder(positionals);
   const { 'dry-run': dryRun = false, replace = false, all = false, agent, json } = values;
   const report = await host.ask<ImportReport>('sessions.import', { dir, dryRun, replace, all, ...(agent && { agentId: agent }) });
   console.log(json ? JSON.stringify(report) : textOf(report));
   return report.sessions.some(({ outcome }) => outcome === 'failed' || outcome === 'conflict') ? exitCodes.failed : 0;
 };
 
-function oneFolder([dir, ...more]: readonly string[], host: CommandHost): string | number {
+function oneFolder([dir, ...more]: readonly string[]): string {
   if (dir && more.length === 0) return resolve(dir);
-  console.error(`instar: sessions import takes one folder; usage: ${host.commands.get('sessions')?.usage}`);
-  return exitCodes.usage;
+  throw misused('sessions import takes one folder');
 }
 
 export function textOf({ dir, dryRun, sessions, problems, unnamed }: ImportReport): string {

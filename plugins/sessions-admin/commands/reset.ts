@@ -6,8 +6,7 @@ import { oneKey } from './one-key.ts';
 /** `instar sessions reset KEY`: the key stays, another conversation begins. */
 export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true });
-  const sessionKey = oneKey('reset', positionals, host);
-  if (typeof sessionKey === 'number') return sessionKey;
+  const sessionKey = oneKey('reset', positionals);
   const { session } = await host.ask<{ readonly session: SessionRecord }>('sessions.reset', { sessionKey });
   console.log(values.json ? JSON.stringify({ session }) : `${plain(session.key)} begins anew; the old transcript stays on disk`);
   return 0;

@@ -9,8 +9,7 @@ import { countOf, oneKey } from './one-key.ts';
 export const run: RunCommand = async (argv, host) => {
   const options = { json: { type: 'boolean' }, last: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-  const sessionKey = oneKey('show', positionals, host);
-  if (typeof sessionKey === 'number') return sessionKey;
+  const sessionKey = oneKey('show', positionals);
   const last = countOf('last', values.last);
   const shown = await host.ask<Shown>('sessions.show', { sessionKey, ...(last && { last }) });
   console.log(values.json ? JSON.stringify(shown) : textOf(shown));

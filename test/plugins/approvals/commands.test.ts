@@ -69,23 +69,23 @@ test('SPEC 4.2: allowlist add, list, test and remove, as a person uses them', as
   expect(textOf(await at.call('exec', { command: 'ls -l' }))).toContain('nobody is here');
 });
 
-const wrong: readonly (readonly [argv: readonly string[], code: string | number])[] = [
-  [[], 64],
-  [['lst'], 64],
-  [['allow'], 64],
+const wrong: readonly (readonly [argv: readonly string[], code: string])[] = [
+  [[], 'CLI_USAGE'],
+  [['lst'], 'CLI_USAGE'],
+  [['allow'], 'CLI_USAGE'],
   [['allow', 'nothing'], 'APPROVAL_UNKNOWN'],
-  [['allowlist'], 64],
-  [['allowlist', 'ad'], 64],
-  [['allowlist', 'add'], 64],
+  [['allowlist'], 'CLI_USAGE'],
+  [['allowlist', 'ad'], 'CLI_USAGE'],
+  [['allowlist', 'add'], 'CLI_USAGE'],
   [['allowlist', 'add', 'sh'], 'EXEC_UNGRANTABLE'],
   [['allowlist', 'add', 'env', 'ls'], 'EXEC_UNGRANTABLE'],
   [['allowlist', 'add', '--args', '(', 'ls'], 'EXEC_ARGUMENTS'],
   [['allowlist', 'add', 'no-such-program'], 'EXEC_ARGUMENTS'],
   [['allowlist', 'add', 'bin/*'], 'EXEC_ARGUMENTS'],
   [['allowlist', 'add', '--agent', 'nobody', 'ls'], 'EXEC_ARGUMENTS'],
-  [['allowlist', 'remove', 'x'], 64],
+  [['allowlist', 'remove', 'x'], 'CLI_USAGE'],
   [['allowlist', 'remove', '99'], 'APPROVAL_UNKNOWN'],
-  [['allowlist', 'test'], 64],
+  [['allowlist', 'test'], 'CLI_USAGE'],
 ];
 test('wrong input is told apart and changes nothing', async () => {
   await using at = await terminal();

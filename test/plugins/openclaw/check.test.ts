@@ -97,8 +97,8 @@ test('a path or a text that would draw on the terminal does not', async () => {
 
 test('wrong use and a missing file are told', async () => {
   await using home = await folder();
-  expect(await check(home, ['a', 'b'])).toMatchObject({ code: 64, text: expect.stringContaining('one file at a time') });
-  expect(await check(home, [])).toMatchObject({ code: 64, text: expect.stringContaining('there is no config at') });
+  await expect(check(home, ['a', 'b'])).rejects.toMatchObject({ code: 'CLI_USAGE', message: 'one file at a time' });
+  await expect(check(home, [])).rejects.toMatchObject({ code: 'CLI_USAGE', message: expect.stringContaining('there is no config at') });
   await expect(check(home, [home.at('gone.json')])).rejects.toMatchObject({ code: 'CONFIG_TEXT' });
 });
 

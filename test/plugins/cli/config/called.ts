@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { host } from '../../../../kernel/host/entry.ts';
 import { run } from '../../../../plugins/cli/config/command.ts';
-import type { CommandHost } from '../../../../plugins/cli/contract.ts';
+import { type CommandHost, exitCodes } from '../../../../plugins/cli/contract.ts';
 import { errorLine } from '../../../../plugins/cli/exit.ts';
 import { readConfig } from '../../../../plugins/cli/text/config-text.ts';
 import type { Folder } from '../../../host/folder.ts';
@@ -20,7 +20,8 @@ export async function config(home: Folder, argv: readonly string[], more: Partia
     const code = await run(argv, { ...host, ...facts, boot: unused, ask: unused, readConfig: read, ...more });
     return { code, ...said };
   } catch (cause) {
-    return { code: 1, out: said.out, err: `${errorLine(cause as Error)}\n` };
+    const code = (cause as { readonly code?: string }).code === 'CLI_USAGE' ? exitCodes.usage : exitCodes.failed;
+    return { code, out: said.out, err: `${errorLine(cause as Error)}\n` };
   } finally {
     log.mockRestore();
     error.mockRestore();
