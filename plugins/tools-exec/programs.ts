@@ -8,7 +8,7 @@ export const executors: readonly { readonly what: string; readonly names: Readon
     what: 'a shell',
     names:
       list(`sh bash dash zsh ksh ksh93 lksh mksh oksh fish csh tcsh ash rbash rksh yash posh sash slsh es rc elvish nu xonsh pwsh powershell
-      git-shell newgrp login cmd`),
+      git-shell newgrp login cmd osh ysh oil ksshell agetty`),
   },
   {
     what: 'an interpreter',
@@ -20,7 +20,8 @@ export const executors: readonly { readonly what: string; readonly names: Readon
       gdb gdb-multiarch lldb pdb cdb dtrace bpftrace stap m4 dc gnuplot octave maxima scilab sage ghostscript fx
       sqlite3 sqlite litecli sqlcipher duckdb mysql mariadb mycli psql pgcli usql sqlplus mongo mongosh cqlsh ld.so
       ed red ex vi vim vimdiff vimtutor rvim rview gvim gview evim nvim view hx helix kak micro joe jed mg ne pico nano emacs emacsclient xemacs vipw vigr visudo
-      less more most pg man info pinfo perldoc pydoc zless bzless xzless lzless zstdless json_pp pygmentize prove cpan lli opt jdb jconsole gdbtui mlr`),
+      less more most pg man info pinfo perldoc pydoc zless bzless xzless lzless zstdless json_pp pygmentize prove cpan lli opt jdb jconsole gdbtui mlr ptpython
+      mit-scheme chez amm matlab ginsh tdbtool bconsole jtag scanmem volatility`),
     // `sensible-editor`, `sensible-pager`
     family: /^sensible-/,
   },
@@ -35,7 +36,8 @@ export const executors: readonly { readonly what: string; readonly names: Readon
       dbus-run-session dbus-launch docker-compose exec eval command builtin source capsh prlimit setarch linux32 linux64 i386 x86_64 uname26 cgexec proxychains
       proxychains4 torsocks torify tsocks distcc ccache sccache icecc direnv dotenv asdf mise rtx scl genie mpirun mpiexec srun salloc catchsegv gum
       msgexec memusage pg_virtualenv dpkg-architecture not scriptlive sotruss gprofng gp-collect-app systemd-cat systemd-socket-activate systemd-mount ssh-argv0
-      op sops chronic ifne pee mispipe pipesz coresched uclampset c8 nyc cross-env coverage claude codex gemini aider`),
+      op sops chronic ifne pee mispipe pipesz coresched uclampset c8 nyc cross-env coverage claude codex gemini aider grc grcat xdotool tasksh
+      gtester ansible-test vipe minicom runscript check_by_ssh check_log sshuttle sshfs psftp iftop k9s top htop btop dosbox`),
     // `fakeroot-tcp`, `valgrind-di-server`, `not-18`
     family: /^(fakeroot|valgrind|not)-/,
   },
@@ -51,10 +53,12 @@ export const runners = list(`
   bundle bundler gem rails rubocop pip pipx uv uvx poetry pdm pipenv conda mamba micromamba hatch rye tox nox pytest black ruff isort flake8 pylint mypy pyright jupyter
   composer phpunit dotnet msbuild nuget mix rebar3 stack cabal ghc dune opam lein boot nim nimble zig crystal dart flutter javac jar kotlinc scalac swiftc
   gcc cc c89 c99 g++ c++ clang clang++ cpp tcc icc nvcc gfortran as nasm yasm ld gold lld ar ranlib objcopy strip cobc bison yacc flex lex protoc ctags cscope global gtags clang-format clang-tidy shfmt
-  ansible ansible-playbook ansible-console ansible-galaxy puppet facter knife chef salt terraform tofu terragrunt packer vagrant pulumi
-  docker podman buildah nerdctl ctr crictl kubectl oc helm kustomize lxc lxd incus virsh snap flatpak
+  ansible ansible-playbook ansible-console cdist ansible-galaxy puppet facter knife chef salt terraform tofu terragrunt packer vagrant pulumi
+  docker podman buildah nerdctl ctr crictl kubectl oc helm helmfile skopeo kustomize serverless sam cdk lxc lxd incus virsh snap flatpak
+  port easy_install eb
   nix nix-shell nix-build nix-env nix-instantiate guix brew apt apt-get aptitude dpkg dpkg-deb yum dnf zypper apk opkg pacman emerge rpm rpmbuild rpmdb rpmquery rpmverify pkg
-  update-alternatives systemctl service invoke-rc.d journalctl loginctl timedatectl hostnamectl busctl logrotate mount umount insmod modprobe ip iptables nft sysctl openvpn
+  update-alternatives apache2ctl certbot fail2ban-client needrestart ldconfig dmsetup dmidecode systemd-resolve
+  systemctl service invoke-rc.d journalctl loginctl timedatectl hostnamectl busctl logrotate mount umount insmod modprobe ip iptables nft sysctl openvpn
   wg-quick crash debugfs tcpdump tshark dumpcap wireshark nmap masscan hping3 sqlmap msfconsole aircrack-ng
   tar bsdtar gtar star pax cpio zip unzip 7z 7za 7zr rar unrar arj arc gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 brotli pigz compress uncompress mksquashfs unsquashfs
   rsync rclone restic borg rdiff-backup duplicity unison
@@ -62,8 +66,9 @@ export const runners = list(`
   mail mailx mutt neomutt alpine sendmail msmtp gpg gpg2 gpgsm gpgconf openssl ssh-keygen ssh-add ssh-copy-id easyrsa age pass
   cp mv ln install dd tee truncate shred split csplit patch sponge sd rpl ptx gcore diff3 sdiff dos2unix unix2dos uudecode msgfilter tic
   fzf sk peco percol ack cloc rga nnn ranger lf mc vifm ncdu
-  pandoc xsltproc xmllint xmlstarlet enscript groff nroff troff highlight tex latex latexmk pdftex pdflatex luatex lualatex xetex xelatex context dvips makeindex biber asciidoctor
-  ffmpeg ffprobe ffplay sox convert magick mogrify composite montage import gs gimp inkscape libreoffice soffice exiftool dot qpdf pdftk aspell ispell cowsay cowthink
+  pandoc xsltproc xmllint xmlstarlet enscript groff nroff troff eqn pic zsoelim cupsfilter highlight tex latex latexmk pdftex pdflatex luatex lualatex xetex xelatex context dvips makeindex biber asciidoctor
+  ffmpeg ffprobe ffplay sox convert magick mogrify composite montage import gs gimp inkscape libreoffice soffice exiftool genisoimage scrot espeak efax rtorrent zathura yelp xpad
+  code codium subl atom mosquitto neofetch dstat pidstat xdg-user-dir finger dot qpdf pdftk aspell ispell cowsay cowthink
   gcc-nm gcc-ar gcc-ranlib savelog link gpgtar rpcgen uconv tomlq yt-dlp ug ugrep`);
 
 /** `llvm-objcopy-18`, `git-upload-pack`. */
@@ -95,6 +100,7 @@ export const turns: readonly Turn[] = [
   { names: list('ss'), to: 'writes', by: /^(-[^-]*[DK]|--di|--k)/ },
   { names: list('uniq guniq'), to: 'writes', by: (args) => filesIn(args, 'fsw') > 1 },
   { names: list('xxd'), to: 'writes', by: (args) => filesIn(args, 'clsgonR') > 1 },
+  { names: list('dmesg'), to: 'starts', by: /^(-[^-]*[HCD]|--human|--clear)/ },
   { names: list('date'), to: 'starts', by: /^(-[^-]*s|--s)/ },
   { names: list('hostname'), to: 'starts', by: /^[^-]|^-[^-]*[Fb]|^--[fb]/ },
 ];

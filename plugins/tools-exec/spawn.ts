@@ -17,13 +17,15 @@ export const maxFiles = 5;
  * Supervises programs inside their own process group. Descriptor 3 is held open by this process alone: when the
  * gateway dies, even by SIGKILL, the watcher reads its end and kills the group. The output goes through a real pipe
  * (Node's are sockets, which `> /dev/stderr` cannot open). The exit code comes on descriptor 4, then `done` once the
- * watcher is reaped; the supervisor waits to be killed with what is left, so that the group's number stays taken.
+ * watcher is reaped; the supervisor waits to be killed with what is left, so that the group's number stays taken. Told to
+ * end before the programs began, it begins none.
  */
 const supervisor = (programs: string) => `
-trap : HUP INT TERM
+instar_gone=
+trap instar_gone=1 HUP INT TERM
 (trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) >/dev/null 4>&- &
 watcher=$!
-{ trap : HUP INT TERM; (${programs}) 2>&1; echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
+{ trap instar_gone=1 HUP INT TERM; if [ "$instar_gone" ]; then (exit 143); else (${programs}) 2>&1; fi; echo $? >&4; } | (trap '' HUP INT TERM; exec cat 3<&- 4>&-)
 kill -KILL $watcher; wait $watcher
 echo done >&4
 read -r _ <&3
