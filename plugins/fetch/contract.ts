@@ -18,7 +18,7 @@ export interface FetchRequest {
   /** Patterns such as `text/*` or `application/json`; another content type of a good answer is FETCH_TYPE. Default: any. */
   readonly types?: readonly string[];
   readonly signal?: AbortSignal;
-  /** Hosts, as `fetch.allowPrivate` names them, that the owner's config named itself: a search server at home. Never from a model. */
+  /** Hosts, as `fetch.allowPrivate` names them, that the owner's config named itself: a search server at home. Never from a model. Errors tell the origin alone. */
   readonly owned?: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { type Allowance, allowanceOf } from './addresses.ts';
 import { decoded, encodings, readBody } from './body.ts';
 import type { Fetched, FetchRequest, SafeFetch } from './contract.ts';
 import { exchange, type Outgoing } from './exchange.ts';
-import { shown, targetsOf, theirs, urlOf } from './target.ts';
+import { named, targetsOf, theirs, urlOf } from './target.ts';
 
 const usual = { maxBytes: 5_000_000, timeoutMs: 30_000, maxRedirects: 5 };
 const most = { maxBytes: 50_000_000, timeoutMs: 300_000, maxRedirects: 20 };
@@ -26,7 +26,7 @@ export function openSafeFetch(allowPrivate: readonly string[], agent: string): S
         run.signal.throwIfAborted();
         request.signal?.throwIfAborted();
         if (isCoded(cause) && cause.code.startsWith('FETCH_')) throw cause;
-        const where = shown(request.url);
+        const where = named(request, request.url);
         if (deadline.aborted) throw new KernelError('FETCH_TIMEOUT', `${where} took more than ${timeoutMs / 1000} s`, { cause });
         throw new KernelError('FETCH_FAILED', `${where} could not be fetched: ${reasonOf(cause, request.url)}`, { cause });
       }
@@ -73,7 +73,7 @@ async function follow(request: FetchRequest, way: Way): Promise<Fetched> {
     if (redirects.length > maxRedirects) {
       throw new KernelError(
         'FETCH_REDIRECTS',
-        `${shown(request.url)} redirected more than ${maxRedirects} times, last to ${theirs(hop.url.href, next.url.href)}`,
+        `${named(request, request.url)} redirected more than ${maxRedirects} times, last to ${theirs(hop.url.href, next.url.href)}`,
       );
     }
     hop = next;
@@ -114,7 +114,7 @@ async function received(answer: IncomingMessage, url: URL, redirects: readonly s
     answer.destroy();
     throw new KernelError(
       'FETCH_TYPE',
-      `${shown(url.href)} is ${nameOf(type) || 'of no named type'}; wanted is ${request.types.join(', ')}`,
+      `${named(request, url.href)} is ${nameOf(type) || 'of no named type'}; wanted is ${request.types.join(', ')}`,
     );
   }
   const { bytes, truncated } = await readBody(answer, limit(request, 'maxBytes'));

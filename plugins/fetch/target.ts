@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { KernelError, type Run } from '../../kernel/index.ts';
 import { type Allowance, refusalOf } from './addresses.ts';
 import { neutral, shortened, untrustedLine } from '../prompt/contract.ts';
-import { Resolve } from './contract.ts';
+import { type FetchRequest, Resolve } from './contract.ts';
 
 /** An address that was judged, to be connected to as it is. */
 export interface Target {
@@ -13,12 +13,11 @@ export interface Target {
 
 /** The URL parser writes every notation of an IPv4 host (decimal, octal, hex, short, full-width) as the address that it means. */
 export function urlOf(text: string, base?: string): URL {
-  const named = (words: string) =>
-    base === undefined ? `"${shown(words)}"` : `${shown(base)} redirected to ${theirs(base, words)}, which`;
-  if (!URL.canParse(text, base)) throw new KernelError('FETCH_URL', `${named(text)} is no URL; give one such as https://example.org/`);
+  const told = (words: string) => (base === undefined ? `"${shown(words)}"` : `${shown(base)} redirected to ${theirs(base, words)}, which`);
+  if (!URL.canParse(text, base)) throw new KernelError('FETCH_URL', `${told(text)} is no URL; give one such as https://example.org/`);
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new KernelError('FETCH_URL', `${named(url.protocol)} is not fetched; only http: and https: are`);
+    throw new KernelError('FETCH_URL', `${told(url.protocol)} is not fetched; only http: and https: are`);
   }
   if (url.username || url.password) throw new KernelError('FETCH_URL', 'the URL holds a user or password; leave them out');
   url.hash = '';
@@ -27,6 +26,10 @@ export function urlOf(text: string, base?: string): URL {
 
 /** An address in a message. */
 export const shown = (url: string): string => neutral(shortened(url, 200));
+
+/** The address of a request. One that the owner's config named may hold a key, and is told by its origin alone. */
+export const named = ({ owned }: FetchRequest, url: string): string =>
+  shown(owned ? (URL.parse(url)?.origin ?? 'the address in the config') : url);
 
 /** What a server said, in a message that a model reads. */
 export const theirs = (url: string, words: string): string => untrustedLine(URL.parse(url)?.host ?? 'a server', words, 300);

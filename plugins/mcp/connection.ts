@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isCoded, KernelError, type Leasable, type Log, messageOf } from '../../kernel/index.ts';
@@ -32,8 +34,11 @@ export interface ConnectionOptions {
   readonly delay?: (attempt: number) => number;
 }
 
-/** `fate` is what its transport said last of its end. */
-type Link = { readonly client: Client; readonly end: AbortController; fate?: string };
+/** `fate` is what its transport said last of its end; `doubt` is there while a ping decides, or is soon to be sent. */
+type Link = { readonly client: Client; readonly end: AbortController; fate?: string; doubt?: Promise<void> | undefined; pingedAt?: number };
+
+/** A server that is noisy costs a listing and a ping a second, and no more. */
+const quietMs = 1000;
 
 export function openConnection({ name, version: ours, connectTimeoutMs, connect, log, delay = backoffMs }: ConnectionOptions): Connection {
   const closing = new AbortController();
@@ -70,8 +75,8 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
     Object.assign(client, {
       onclose: () => lose(made, made.fate ?? 'the connection was closed'),
       onerror(error: Error) {
-        if (isCoded(error) && error.code === 'MCP_LAUNCH') made.fate = oneLineOf(error);
-        void doubt(made, error);
+        if (isCoded(error) && ['MCP_LAUNCH', 'MCP_PROTOCOL'].includes(error.code)) made.fate = oneLineOf(error);
+        doubt(made, error);
       },
     });
     try {
@@ -102,7 +107,7 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
     timer.unref();
   }
 
-  async function watchList({ client }: Link) {
+  async function watchList({ client, end: { signal } }: Link) {
     const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
     let [isBusy, isStale] = [false, false];
     const refresh = async () => {
@@ -115,7 +120,8 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
           log.warn(`MCP server "${name}" said that its tools changed, but did not list them: ${oneLineOf(cause)}`);
           return undefined;
         });
-        if (tools && link?.client === client) change({ tools });
+        if (tools && link?.client === client && !isDeepStrictEqual(tools, status.tools)) change({ tools });
+        await pause(quietMs, undefined, { signal, ref: false }).catch(() => (isStale = false)); // it has ended
       }
       isBusy = false;
     };
@@ -131,11 +137,20 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
   }
 
   /** Some errors end a connection and some do not: whoever answers a ping is there. */
-  async function doubt(suspect: Link, error: unknown) {
+  function doubt(suspect: Link, error: unknown) {
     if (link !== suspect) return;
-    await suspect.client.ping({ timeout: 5000 }).catch(() => {
+    suspect.doubt ??= ping(suspect, error).finally(() => (suspect.doubt = undefined));
+  }
+
+  async function ping(suspect: Link, error: unknown) {
+    const { client, end, pingedAt = -quietMs } = suspect;
+    const wait = pingedAt + quietMs - performance.now();
+    if (wait > 0) await pause(wait, undefined, { signal: end.signal, ref: false }).catch(() => {}); // it has ended
+    if (link !== suspect) return;
+    suspect.pingedAt = performance.now();
+    await client.ping({ timeout: 5000 }).catch(() => {
       lose(suspect, oneLineOf(error));
-      return suspect.client.close().catch(() => {}); // it is gone already
+      return client.close().catch(() => {}); // it is gone already
     });
   }
 
@@ -147,8 +162,12 @@ export function openConnection({ name, version: ours, connectTimeoutMs, connect,
     } catch (cause) {
       options.signal.throwIfAborted();
       const isAnswer = isAnswerOf(cause) && link === used;
-      if (!isAnswer) void doubt(used, cause);
-      throw new KernelError('MCP_CALL', `${theirs(oneLineOf(cause))}${isAnswer ? '' : '; whether it took effect is not known'}`, { cause });
+      if (!isAnswer) doubt(used, cause);
+      throw new KernelError(
+        'MCP_CALL',
+        `${theirs(isAnswer ? oneLineOf(cause) : (used.fate ?? oneLineOf(cause)))}${isAnswer ? '' : '; whether it took effect is not known'}`,
+        { cause },
+      );
     }
   }
 

@@ -1,13 +1,15 @@
 import { DecideTool, definePlugin, Host, RegisterTools, type Verdict } from '../../kernel/index.ts';
 import { Approvals } from '../approvals/contract.ts';
 import { ToolAbsences } from '../policy/contract.ts';
+import { GuardedFiles } from '../tools-fs/contract.ts';
 import { openConnection } from './connection.ts';
 import { type McpServer, McpServers } from './contract.ts';
 import { connectHttp } from './http.ts';
+import { programsOf } from './program.ts';
 import { schema } from './schema.ts';
 import { faultOf, leaseKey, type ServerSettings } from './settings.ts';
 import { connectStdio } from './stdio.ts';
-import { namesIn, serverPrefix } from './tool-name.ts';
+import { namesIn, serverPrefix, toolPrefix } from './tool-name.ts';
 import { offeredOf, type Server } from './tools.ts';
 
 export default definePlugin({
@@ -49,19 +51,25 @@ export default definePlugin({
     const unasked = new Map(servers.map(({ name, settings }) => [name, namesIn(settings.allow)]));
     ctx.tap(DecideTool, async ({ tool, args }, run): Promise<Verdict | undefined> => {
       const server = servers.find(({ name }) => tool.name.startsWith(serverPrefix(name)));
-      if (!server) return undefined;
+      // Of a run that began before: its generation had the server, and this one is asked as well.
+      if (!server) return tool.name.startsWith(toolPrefix) ? gone(tool.name) : undefined;
       const raw = offeredOf(server).tools.find((one) => one.tool.name === tool.name)?.raw;
       const path = `mcp.servers.${server.name}.allow`;
-      // Of a run that began before: it is asked for again in the generation that has the server.
       if (raw === undefined) return { kind: 'deny', why: `MCP server "${server.name}" has no such tool now`, rule: path };
       if (unasked.get(server.name)?.(raw)) return { kind: 'allow', rule: path };
       const what = `${tool.name} ${JSON.stringify(args)}`;
       if (await run.find(Approvals)?.remembers(tool.name, what, run)) return { kind: 'allow', rule: 'approvals' };
       return { kind: 'ask', why: what, rule: path };
     });
+    ctx.tap(GuardedFiles, (all) => ({
+      ...all,
+      programs: [...all.programs, ...sound.flatMap(([, settings]) => programsOf(settings, host.home))],
+    }));
     ctx.provide(McpServers, { list: () => servers.map(shown) });
   },
 });
+
+const gone = (tool: string): Verdict => ({ kind: 'deny', why: `the MCP server of ${tool} is switched off or gone`, rule: 'mcp.servers' });
 
 function downOf({ name, connection: { state, why } }: Server) {
   if (state === 'up') return [];

@@ -10,9 +10,13 @@ export interface CallOptions {
   onProgress(progress: { readonly progress: number; readonly total?: number | undefined; readonly message?: string | undefined }): void;
 }
 
+/** One message of a server: what is longer is no MCP. Room for a result's four images. */
+export const maxMessageBytes = 30_000_000;
+
 /** More would fill a prompt by themselves. */
 const maxTools = 500;
 const maxPages = 50;
+const maxListChars = 5_000_000;
 
 /** All pages. A server that never comes to an end is cut. */
 export async function listTools(client: Client): Promise<readonly RawTool[]> {
@@ -20,9 +24,11 @@ export async function listTools(client: Client): Promise<readonly RawTool[]> {
   const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
   const tools: RawTool[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < maxPages && tools.length < maxTools; page++) {
+  let chars = 0;
+  for (let page = 0; page < maxPages && tools.length < maxTools && chars < maxListChars; page++) {
     const answer = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, ListToolsResultSchema);
     tools.push(...answer.tools);
+    chars += JSON.stringify(answer.tools).length;
     cursor = answer.nextCursor;
     if (cursor === undefined) break;
   }

@@ -33,6 +33,9 @@ export function faultOf(
   if (command !== undefined && url !== undefined) return fault('has both a command and a url; remove one');
   if (command !== undefined && headers) return fault('has headers, which a command does not take; put them into env');
   if (url !== undefined && (args ?? env ?? cwd) !== undefined) return fault('has args, env or cwd, which a url does not take');
+  const address = url === undefined ? undefined : URL.parse(url);
+  if (address === null) return fault('has a url that is none');
+  if (address?.username || address?.password) return fault('has a user or password in its url, which is not sent; put it into headers');
   return undefined;
 }
 

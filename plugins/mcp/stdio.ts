@@ -7,11 +7,11 @@ import { secretOf } from '../secrets/contract.ts';
 import { type Ended, type Job, type Running, Spawn } from '../tools-exec/contract.ts';
 import { lineReader } from './line-reader.ts';
 import { programAt } from './program.ts';
+import { maxMessageBytes } from './protocol.ts';
 import type { ServerSettings } from './settings.ts';
 
-/** One message of a server. A line that never ends is no MCP. */
-const maxLineBytes = 50_000_000;
 const maxLogBytes = 1_000_000;
+const trimMs = 1000;
 
 /** Starts the server through the spawn service: own group, scrubbed environment; what it says on stderr goes to a file. */
 export function connectStdio(name: string, settings: ServerSettings, enter: EnterRun) {
@@ -38,9 +38,10 @@ export function connectStdio(name: string, settings: ServerSettings, enter: Ente
           onOutput,
         };
         try {
-          return await spawn.start(job, run);
-        } finally {
-          await log.close(); // the child has its own
+          return kept(await spawn.start(job, run), log);
+        } catch (cause) {
+          await log.close();
+          throw cause;
         }
       };
       return lineTransport(await startedBefore(start), join(host.home, 'logs', `mcp-${name}.log`));
@@ -78,7 +79,7 @@ function lineTransport(started: Started, logFile: string): Transport {
   };
   const transport: Transport = {
     async start() {
-      started.listen(lineReader(maxLineBytes, onLine, () => running.kill()));
+      started.listen(lineReader(maxMessageBytes, onLine, () => running.kill()));
       void running.ended.then((ended) => {
         if (isDone) return;
         isDone = true;
@@ -117,11 +118,27 @@ function messageIn(line: string): JSONRPCMessage | undefined {
 const endOf = ({ exitCode, why }: Ended, saidNothing: boolean, logFile: string) =>
   `its program ended${exitCode === undefined ? ` (${why})` : ` with exit code ${exitCode}`}${saidNothing ? ' without a word of MCP' : ''}; what it said is in ${logFile}`;
 
-/** Grows to a megabyte and begins anew. */
 async function logOf(home: string, name: string): Promise<FileHandle> {
   const folder = join(home, 'logs');
   await mkdir(folder, { recursive: true });
-  const file = await open(join(folder, `mcp-${name}.log`), 'a', 0o600);
-  if ((await file.stat()).size > maxLogBytes) await file.truncate(0);
-  return file;
+  const log = await open(join(folder, `mcp-${name}.log`), 'a', 0o600);
+  await trim(log);
+  return log;
+}
+
+/** Grows to a megabyte and begins anew, while the program runs too. */
+async function trim(log: FileHandle) {
+  if ((await log.stat()).size > maxLogBytes) await log.truncate(0);
+}
+
+function kept(running: Running, log: FileHandle): Running {
+  const timer = setInterval(() => void trim(log).catch(() => {}), trimMs); // tried again
+  timer.unref();
+  const end = async () => {
+    await running.ended;
+    clearInterval(timer);
+    await log.close();
+  };
+  void end();
+  return running;
 }

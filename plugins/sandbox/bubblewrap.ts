@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { messageOf } from '../../kernel/index.ts';
 import type { Launch } from '../tools-exec/contract.ts';
+import { isUnder } from '../tools-fs/contract.ts';
 import { type Backend, type Inside, insideWorkspace } from './contract.ts';
 import { insideEnv, insideHome } from './environment.ts';
 import { findProgram, plainPath } from './executable.ts';
@@ -86,14 +87,18 @@ function viewOf({ argv, cwd, env }: Launch, inside: Inside): readonly string[] {
     ['--ro-bind', `${paths.accounts}/passwd`, '/etc/passwd', '--ro-bind', `${paths.accounts}/group`, '/etc/group'],
     ['--bind', paths.tmp, '/tmp', '--bind', paths.home, insideHome],
     ...settings.readable.map((path) => ['--ro-bind-try', path, path]),
+    ...hidden.filter(({ path }) => !isUnder(workspace, path)).map(covered),
     [isWritable ? '--bind' : '--ro-bind', workspace, workspace],
-    ...hidden.map(({ path, isFolder }) => (isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path])),
+    ...hidden.filter(({ path }) => isUnder(workspace, path)).map(covered),
+    ...hidden.filter(({ isFolder }) => isFolder).map(({ path }) => ['--remount-ro', path]),
     alias,
     ['--remount-ro', '/', '--chdir', cwd, '--clearenv'],
     ...Object.entries(insideEnv(env, settings)).map(([name, value]) => ['--setenv', name, value]),
     ['--', ...limited(settings.limits), ...argv],
   ].flat();
 }
+
+const covered = ({ path, isFolder }: Inside['hidden'][number]) => (isFolder ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]);
 
 /** `data` and not `as`: programs such as node reserve far more addresses than they use. */
 function limited({ memoryMb, processes, fileMb }: Inside['settings']['limits']): readonly string[] {

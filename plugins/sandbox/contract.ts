@@ -57,7 +57,7 @@ export interface Inside {
   readonly workspace: string;
   readonly isWritable: boolean;
   readonly paths: World['paths'];
-  /** Folders and files inside the workspace that stay out of sight: the state folder, the config. */
+  /** In what is shown, it stays out of sight: the state folder, config, secrets. A workspace that lies in there is seen all the same. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** The gateway's environment, for what the backend itself needs; nothing of it goes inside. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;

@@ -3,7 +3,7 @@ import { Agents } from '../agents/contract.ts';
 import { type Method, refusal } from '../gateway/contract.ts';
 import { agentOfKey, sessionKey as keyOf } from '../sessions/contract.ts';
 import { SandboxBackends, type SandboxExplained, type SandboxSettings, type Whose } from './contract.ts';
-import { unfit } from './folders.ts';
+import { realOf, unfit } from './folders.ts';
 import { choose, unknown, workspaceOf } from './sandbox.ts';
 import { confinement, isSet, settingsOf } from './settings.ts';
 
@@ -27,7 +27,7 @@ export const explain: Method = async (params, _client, run): Promise<SandboxExpl
     ...(sessionKey !== undefined && { sessionKey }),
     sessions,
     backends: await backendsOf(settings, isUsed, run),
-    ...(isUsed && { world: worldShown(settings, whose, run) }),
+    ...(isUsed && { world: await worldShown(settings, whose, run) }),
   };
 };
 
@@ -49,10 +49,10 @@ async function backendsOf(settings: SandboxSettings, isUsed: boolean, run: Run):
   return [{ name: named, works: false, says: unknown(named, Object.keys(backends)), isUsed: false }, ...known];
 }
 
-function worldShown(settings: SandboxSettings, whose: Whose, run: Run): NonNullable<SandboxExplained['world']> {
+async function worldShown(settings: SandboxSettings, whose: Whose, run: Run): Promise<NonNullable<SandboxExplained['world']>> {
   const { workspaceAccess, scope, network, readable, limits } = settings;
   const workspace = workspaceOf(whose, run);
-  const fault = unfit(workspace, run.get(Host).home);
+  const fault = await unfit(realOf(workspace), workspaceAccess !== 'ro', run);
   const notes = [
     ...(fault ? [`nothing can run: ${fault}`] : []),
     ...(process.getuid?.() === 0 ? ['the gateway runs as root: bubblewrap cannot limit the number of processes then'] : []),

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
-import type { Host } from '../../kernel/index.ts';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { Host, type Run } from '../../kernel/index.ts';
+import { isUnder, PathGuard } from '../tools-fs/contract.ts';
 import type { Inside, SandboxSettings, Whose, World } from './contract.ts';
 
 /** Accounts inside: no name of this machine's users. */
@@ -67,30 +68,48 @@ const system = [
   '/var',
 ];
 
-/** Why a folder cannot be the workspace of a sandbox: too much would be seen of this machine. */
-export function unfit(workspace: string, home: string): string | undefined {
-  if (system.includes(workspace)) return `its workspace ${workspace} is a folder of the system; give the agent one of its own`;
-  const real = realOf(home);
-  return workspace === real ? `its workspace ${workspace} is the state folder; give the agent one of its own` : undefined;
+/** Why a folder cannot be the workspace of a sandbox: too much would be seen of this machine, or changed. */
+export async function unfit(workspace: string, isWritable: boolean, run: Run): Promise<string | undefined> {
+  const home = realOf(run.get(Host).home);
+  const cure = 'give the agent one of its own';
+  if (system.includes(workspace)) return `its workspace ${workspace} is a folder of the system; ${cure}`;
+  if (workspace === home) return `its workspace ${workspace} is the state folder; ${cure}`;
+  const guarded = await run.find(PathGuard)?.guarded(run);
+  if (!guarded) return 'plugin "tools-fs", which tells what a command may not see, is not live; switch it on';
+  if (!isWritable) return undefined;
+  const { closed, fixed } = guarded;
+  // A mount keeps the state folder out of reach. It would not keep a file: whoever saves one puts another in its place.
+  const isCovered = (path: string) => isUnder(workspace, home) && isUnder(home, path);
+  const within = [...closed, ...fixed].find((path) => isUnder(workspace, path) && !isCovered(path));
+  const around = fixed.find((path) => isUnder(path, workspace));
+  if (within === undefined && around === undefined) return undefined;
+  const how = around === undefined ? `holds ${within}` : `lies in ${around}`;
+  return (
+    `its workspace ${workspace} ${how}, by which the gateway finds its config or what it runs, and a command could change that; ` +
+    `set sandbox.workspaceAccess to "ro", or ${cure}`
+  );
 }
 
-/** Our state and config, where a workspace is so wide that they lie in it. */
-export const hiddenIn = (workspace: string, host: Host): Inside['hidden'] =>
-  [host.home, ...(host.configFile === undefined ? [] : [host.configFile]), ...host.sources().config]
-    .map(realOf)
-    .filter(
-      (path, i, all) =>
-        path.startsWith(workspace + sep) && !all.slice(0, i).some((other) => path === other || path.startsWith(other + sep)),
-    )
-    .flatMap((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
-      return stats ? [{ path, isFolder: stats.isDirectory() }] : [];
-    });
+/** What of the state, config and secrets lies in what a sandbox shows. */
+export async function hiddenIn(workspace: string, readable: readonly string[], run: Run): Promise<Inside['hidden']> {
+  const { closed } = await run.get(PathGuard).guarded(run);
+  const shown = [{ path: workspace, real: workspace }, ...readable.map((path) => ({ path: resolve(path), real: realOf(path) }))];
+  const hidden = shown.flatMap(({ path, real }) => outermost(closed, real).map((one) => join(path, relative(real, one))));
+  return [...new Set(hidden)].map((path) => ({ path, isFolder: statSync(path).isDirectory() }));
+}
 
-function realOf(path: string): string {
+/** What is not there yet, where it would be. */
+export function realOf(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
-    return path; // not there: nothing to hide yet
+    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path));
   }
+}
+
+/** Those that are there, in a folder or it itself, without what lies in another of them. Of a link its target counts. */
+function outermost(paths: readonly string[], folder: string): readonly string[] {
+  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false;
+  const there = [...new Set(paths)].filter((path) => isUnder(folder, path) && isThere(path));
+  return there.filter((path) => !there.some((other) => other !== path && isUnder(other, path)));
 }

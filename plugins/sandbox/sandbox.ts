@@ -39,16 +39,16 @@ export function worldFor(whose: Whose, run: Run): World {
     async exists() {
       const chosen = await choose(settings, run);
       if ('why' in chosen) return refusalText(whose.agentId, chosen.why, run);
-      const why = unfit((await made(workspace, paths)).workspace, host.home);
+      const why = await unfit((await made(workspace, paths)).workspace, isWritable, run);
       return why && refusalText(whose.agentId, why, run);
     },
     async wrap(launch) {
       const chosen = await choose(settings, run);
       if ('why' in chosen) throw new KernelError('SANDBOX_UNAVAILABLE', refusalText(whose.agentId, chosen.why, run));
       const real = await made(workspace, paths);
-      const why = unfit(real.workspace, host.home);
+      const why = await unfit(real.workspace, isWritable, run);
       if (why) throw new KernelError('SANDBOX_UNAVAILABLE', refusalText(whose.agentId, why, run));
-      const hidden = hiddenIn(real.workspace, host);
+      const hidden = await hiddenIn(real.workspace, settings.readable, run);
       return chosen.backend.wrap(launch, { settings, isWritable, hidden, hostEnv: host.env, owner: ownerOf(host.home), ...real });
     },
   };

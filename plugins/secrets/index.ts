@@ -1,7 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { definePlugin, Host, KernelError, type Leasable } from '../../kernel/index.ts';
 import { Methods } from '../gateway/contract.ts';
+import { GuardedFiles } from '../tools-fs/contract.ts';
 import { secretChannel, Secrets } from './contract.ts';
+import { filesOf, programsOf } from './guarded.ts';
 import { check } from './methods.ts';
 import { providerOf, type Question, type SecretsConfig, Unavailable } from './provider.ts';
 import { readSecret, reasonOf } from './reading.ts';
@@ -58,6 +60,11 @@ export default definePlugin({
         if (ref.source === 'exec') kept.delete(keyOf({ ...providerOf(ref, config), id: ref.id }));
       },
     });
+    ctx.tap(GuardedFiles, ({ closed, fixed, programs }) => ({
+      closed: [...closed, ...filesOf(config)],
+      fixed,
+      programs: [...programs, ...programsOf(config)],
+    }));
     ctx.tap(Methods, (methods) => ({ ...methods, 'secrets.check': check }));
   },
 });

@@ -12,10 +12,12 @@ export function fromEnvironment({ id, name, provider, env }: Question): string {
   throw new Unavailable(`the environment variable ${id} is not set; set it, or add ${id}=… to the .env file of the state folder`);
 }
 
+export const fileAt = (path: string) => resolve(path.replace(/^~(?=$|\/)/, homedir()));
+
 /** Read each time: a secret that is replaced in its file is used at once. */
 export function fromFile({ id, name, provider }: Question): string {
   if (!provider.path) throw new Unavailable(`secrets.providers.${name} has no path; add the file's`);
-  const file = resolve(provider.path.replace(/^~(?=$|\/)/, homedir()));
+  const file = fileAt(provider.path);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) throw new Unavailable(`${file} (secrets.providers.${name}.path) is not there; create it`);
   if (!stats.isFile()) throw new Unavailable(`${file} (secrets.providers.${name}.path) is no regular file`);

@@ -1,5 +1,6 @@
 import { bail, type Run, service, waterfall } from '../../kernel/index.ts';
 
+export { coalesced } from './contract/coalesced.ts';
 export { agentExecSchema } from './contract/schema.ts';
 
 /** One program with its arguments. `argv[0]` is an absolute path; no shell reads any of it. */

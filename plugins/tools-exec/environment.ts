@@ -8,8 +8,8 @@ const kept = new Set(
 );
 
 const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
-/** A user and password inside a URL, as proxies carry them. */
-const secretValue = /^[a-z]+:\/\/[^/]*@/i;
+/** A user or password inside an address, as proxies carry them: with any scheme, and with none. */
+const secretValue = /^(?:[a-z][a-z\d+.-]*:\/\/[^/\s]*@|[^/\s]*:[^/\s]*@)/i;
 
 /** The environment of every command: named variables only, and none that is or holds a secret. */
 export function scrubbed(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

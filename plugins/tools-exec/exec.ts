@@ -6,7 +6,7 @@ import { type EnterRun, given, KernelError, type Run, text, type Tool, type Tool
 import { outsidePath } from '../sandbox/contract.ts';
 import { PathGuard } from '../tools-fs/contract.ts';
 import { Turn } from '../turns/contract.ts';
-import { type Ended, type Job, type Running, Spawn } from './contract.ts';
+import { coalesced, type Ended, type Job, type Running, Spawn } from './contract.ts';
 import { runPlan } from './execution.ts';
 import type { Judged } from './judge.ts';
 import { Output } from './output.ts';
@@ -68,9 +68,10 @@ export function execTool(judgedFor: JudgedFor, processes: Processes, enter: Ente
 /** Real path of the folder to start in. */
 export async function folderFor(workspace: string, { cwd }: Pick<ExecArgs, 'cwd'>, run: Run): Promise<string> {
   const folder = run.subject.sandboxed ? outsidePath(folderOf(cwd), workspace) : folderOf(cwd);
-  if (folder === '.') return realpath(workspace);
-  await using opened = await run.get(PathGuard).open(workspace, folder);
-  if (opened.kind !== 'folder') throw new KernelError('PATH_KIND', `cwd "${cwd}" is a file; name a folder`);
+  // The workspace itself can be one that tools may not touch.
+  const guard = folder === '.' ? run.find(PathGuard) : run.get(PathGuard);
+  await using opened = await guard?.open(workspace, folder, run);
+  if (opened && opened.kind !== 'folder') throw new KernelError('PATH_KIND', `cwd "${cwd}" is a file; name a folder`);
   return await realpath(resolve(workspace, folder));
 }
 
@@ -187,18 +188,4 @@ function resultOf(ended: Ended, output: string, seconds: number, ms: number): To
   const isError = why === 'timeout' || exitCode === undefined;
   const details = { exitCode, timedOut: why === 'timeout', ms: Math.round(ms) };
   return { ...text(`${shown(output)}[${endOf(ended, seconds)}]`), details, ...(isError && { isError }) };
-}
-
-/** Calls at most once per `ms`, the last state never lost to a call in between. */
-function coalesced(ms: number, work: () => void) {
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    soon() {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        work();
-      }, ms);
-    },
-    [Symbol.dispose]: () => clearTimeout(timer),
-  };
 }

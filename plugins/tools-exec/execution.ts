@@ -105,12 +105,12 @@ async function openFor(one: Exclude<Redirection, { kind: 'same' }>, cwd: string,
   const asked = one.path.startsWith('/') ? one.path : path;
   if (one.mode === 'read') {
     // Not disposed here: the programs read from it.
-    const { handle, kind } = await guard.open(workspace, asked);
+    const { handle, kind } = await guard.open(workspace, asked, run);
     if (kind === 'file') return handle;
     await handle.close();
     throw new KernelError('PATH_KIND', `"${one.path}" is a folder; name a file`);
   }
-  await using spot = await guard.spot(workspace, asked);
+  await using spot = await guard.spot(workspace, asked, run);
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
   const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | (one.mode === 'append' ? O_APPEND : 0);
   const handle = await open(spot.at(spot.entry), flags, 0o666).catch((cause: unknown) => {

@@ -20,7 +20,7 @@ export const applyPatch: Tool = defineTool({
     properties: { input: { type: 'string', minLength: 1 } },
   },
   async execute({ input }, call) {
-    const fence = fenceOf(call);
+    const fence = await fenceOf(call);
     const plans = await Promise.all(parsePatch(input).map((change) => planOf(fence, change)));
     await using stack = new AsyncDisposableStack();
     const staged: Staged[] = [];

@@ -1,6 +1,7 @@
 import { defineTool, KernelError, text, type Tool } from '../../kernel/index.ts';
 import { closest } from './closest.ts';
-import { findLines, reindent } from './line-match.ts';
+import { fitOf, misfit } from './indentation.ts';
+import { findLines } from './line-match.ts';
 import { stageWrite } from './staged-file.ts';
 import { readTextFile } from './text-file.ts';
 import { fenceOf } from './workspace.ts';
@@ -20,10 +21,10 @@ export const edit: Tool = defineTool({
     },
   },
   async execute({ path, oldText, newText }, call) {
-    const file = await readTextFile(fenceOf(call), path);
+    const file = await readTextFile(await fenceOf(call), path);
     const [sought, replacement] = [oldText, newText].map((part) => part.replaceAll('\r\n', '\n')) as [string, string];
     const change = replaceOnce(file.name, file.text, sought, replacement);
-    await using staged = await stageWrite(fenceOf(call), path, file.restore(change.text), file.stats);
+    await using staged = await stageWrite(await fenceOf(call), path, file.restore(change.text), file.stats);
     call.signal.throwIfAborted();
     await staged.commit();
     return text(`Edited ${file.name} at line ${change.line}${change.tolerant ? ' (matched without regard to whitespace)' : ''}`);
@@ -71,8 +72,24 @@ function replaceLines(name: string, whole: string, sought: string, replacement: 
   if (at === undefined) throw new KernelError('EDIT_NO_MATCH', `oldText is not in "${name}". ${closest(lines, wanted)}`);
   const there = lines.slice(at, at + wanted.length);
   const added = replacement === '' && sought.endsWith('\n') ? [] : replacement.replace(/\n$/, '').split('\n');
-  const changed = lines.toSpliced(at, wanted.length, ...reindent(added, wanted, there)).join('\n');
-  return { text: changed, line: at + 1, tolerant: true };
+  const fitted = aligned(added, wanted, there);
+  if (!fitted) throw new KernelError('EDIT_NO_MATCH', misfit(`oldText is in "${name}" at line ${at + 1}`));
+  return { text: lines.toSpliced(at, wanted.length, ...fitted).join('\n'), line: at + 1, tolerant: true };
+}
+
+/** What is the same above and below the change stays as the file has it. */
+function aligned(added: readonly string[], wanted: readonly string[], there: readonly string[]): readonly string[] | undefined {
+  const most = Math.min(added.length, wanted.length);
+  const count = (isSame: (n: number) => boolean) => [...Array(most).keys()].find((n) => !isSame(n)) ?? most;
+  const above = count((n) => added[n] === wanted[n]);
+  const below = Math.min(
+    most - above,
+    count((n) => added.at(-1 - n) === wanted.at(-1 - n)),
+  );
+  const fit = fitOf(wanted, there);
+  const between = added.slice(above, added.length - below).map(fit);
+  if (!between.every((line) => line !== undefined)) return undefined;
+  return [...there.slice(0, above), ...between, ...there.slice(there.length - below)];
 }
 
 function ambiguous(name: string, lines: readonly number[]): KernelError {

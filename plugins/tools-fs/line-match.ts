@@ -35,13 +35,3 @@ function placesOf(lines: readonly string[], wanted: readonly string[], from: num
   }
   return places;
 }
-
-/** New lines in the indentation of the place: old text and file differ in it by a prefix. */
-export function reindent(added: readonly string[], wanted: readonly string[], there: readonly string[]): readonly string[] {
-  const first = wanted.findIndex((line) => line.trim() !== '');
-  const [from, to] = [indentOf(wanted[first]), indentOf(there[first])];
-  if (first < 0 || from === to) return added;
-  return added.map((line) => (line.trim() !== '' && line.startsWith(from) ? to + line.slice(from.length) : line));
-}
-
-const indentOf = (line = '') => /^[ \t]*/.exec(line)?.[0] ?? '';

@@ -24,9 +24,10 @@ export async function readLines(file: FileHandle, window: Window, signal: AbortS
   const { offset, lines, bytes } = window;
   const kept: Buffer[] = [];
   const upTo = (parts: number, next: number, cut = false) => ({ text: decode(kept.slice(0, parts)), next, more: true, cut });
-  let [line, size, whole] = [1, 0, 0];
+  let [line, size, whole, isOpen] = [1, 0, 0, false];
   for await (const chunk of chunks(file, signal)) {
     for (const { part, ended } of partsOf(chunk)) {
+      isOpen = !ended;
       if (line >= offset + lines) return upTo(kept.length, line);
       if (line >= offset && size + part.length > bytes) {
         if (whole > 0) return upTo(whole, line);
@@ -43,8 +44,7 @@ export async function readLines(file: FileHandle, window: Window, signal: AbortS
       }
     }
   }
-  const unended = kept.length > 0 && kept.at(-1)?.at(-1) !== newline;
-  return { text: decode(kept), next: unended ? line + 1 : line, more: false, cut: false };
+  return { text: decode(kept), next: isOpen ? line + 1 : line, more: false, cut: false };
 }
 
 const newline = 10;

@@ -1,6 +1,7 @@
 import { KernelError } from '../../kernel/index.ts';
 import { closest } from './closest.ts';
-import { findLines, reindent } from './line-match.ts';
+import { fitOf, misfit } from './indentation.ts';
+import { findLines } from './line-match.ts';
 import type { Hunk } from './patch.ts';
 
 /** The text with every hunk in place, each looked for below the one before; throws PATCH_MISMATCH. */
@@ -33,14 +34,23 @@ function placeHunk(label: string, lines: readonly string[], hunk: Hunk, from: nu
   const at = hunk.atEnd ? places.find((place) => place === last) : places[0];
   if (at === undefined) throw mismatch(label, lines, wanted, start, hunk.atEnd);
   if (!tolerant) return { at, removed: wanted.length, added };
-  return { at, removed: wanted.length, added: keepContext(hunk, lines.slice(at, at + wanted.length), wanted) };
+  return {
+    at,
+    removed: wanted.length,
+    added: keepContext(`${label} fits line ${at + 1}`, hunk, lines.slice(at, at + wanted.length), wanted),
+  };
 }
 
 /** A tolerant match must not rewrite the lines it was only shown: they stay as the file has them. */
-function keepContext(hunk: Hunk, there: readonly string[], wanted: readonly string[]): readonly string[] {
+function keepContext(what: string, hunk: Hunk, there: readonly string[], wanted: readonly string[]): readonly string[] {
   let at = 0;
+  const fit = fitOf(wanted, there);
   return hunk.lines.flatMap(({ mark, text }) => {
-    if (mark === '+') return reindent([text], wanted, there);
+    if (mark === '+') {
+      const line = fit(text);
+      if (line === undefined) throw new KernelError('PATCH_MISMATCH', misfit(what));
+      return [line];
+    }
     const line = there[at++] ?? text;
     return mark === ' ' ? [line] : [];
   });

@@ -24,7 +24,7 @@ export const read: Tool = defineTool({
     },
   },
   async execute({ path, offset = 1, limit = caps.lines }, call) {
-    await using opened = await openUnder(fenceOf(call), path);
+    await using opened = await openUnder(await fenceOf(call), path);
     if (opened.kind === 'folder') return await listing(opened);
     const head = await headOf(opened);
     const mimeType = imageType(head);

@@ -16,7 +16,7 @@ export const write: Tool = defineTool({
     },
   },
   async execute({ path, content }, call) {
-    await using staged = await stageWrite(fenceOf(call), path, content, 'anything');
+    await using staged = await stageWrite(await fenceOf(call), path, content, 'anything');
     call.signal.throwIfAborted();
     await staged.commit();
     return text(`${staged.replaces ? 'Replaced' : 'Created'} ${staged.name} (${Buffer.byteLength(content)} bytes)`);

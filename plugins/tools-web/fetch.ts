@@ -2,6 +2,8 @@ import { defineTool, isCoded, text, type Tool, type ToolCall, type ToolResult } 
 import { type Fetched, SafeFetch } from '../fetch/contract.ts';
 import { neutral, shortened, untrusted } from '../prompt/contract.ts';
 import { Turn } from '../turns/contract.ts';
+import { bareWords } from './bare-words.ts';
+import { indented } from './indented.ts';
 import type { PageReader } from './page.ts';
 
 export interface FetchConfig {
@@ -85,28 +87,13 @@ async function textOf(fetched: Fetched, { mode, article, most, reader }: Reading
   if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type) || (type === '' && /^\s*<(?:!doctype html|html)/i.test(raw))) {
     const made = await reader.read({ html: raw, url, mode, article }, signal).catch((cause: unknown) => {
       if (!isCoded(cause) || cause.code !== 'FETCH_TYPE') throw cause;
-      return {
-        title: '',
-        text: raw
-          .replace(/<[^>]{0,2000}>/g, ' ')
-          .replace(/[ \t]+/g, ' ')
-          .replace(/\s*\n\s*/g, '\n')
-          .trim(),
-      }; // words without form are better than none
+      return { title: '', ...bareWords(raw) };
     });
-    return { ...made, cut };
+    return { ...made, cut: cut || ('cut' in made && made.cut) };
   }
   if (/[/+]json$/.test(type)) return { title: '', text: indented(raw), cut };
   const isText = /^text\/|[/+](?:xml|yaml|javascript|x-ndjson|toml)$/.test(type) || (type === '' && !body.subarray(0, 8192).includes(0));
   return isText ? { title: '', text: raw, cut } : undefined;
-}
-
-function indented(raw: string): string {
-  try {
-    return JSON.stringify(JSON.parse(raw), null, 1);
-  } catch {
-    return raw; // cut off, or no JSON after all: as it is
-  }
 }
 
 /** What is ours is outside the marks, what is theirs inside. */

@@ -84,7 +84,9 @@ function signatures() {
 async function textOf(folder: string, name: string, run: Run): Promise<string> {
   try {
     const guard = run.find(PathGuard);
-    await using file = guard ? (await guard.open(folder, name)).handle : await open(join(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    await using file = guard
+      ? (await guard.open(folder, name, run)).handle
+      : await open(join(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     return (await file.stat()).isFile() ? await file.readFile('utf8') : '';
   } catch (error) {
     const leads = isCoded(error) && ['PATH_OUTSIDE', 'PATH_CLOSED', 'ELOOP'].includes(error.code);

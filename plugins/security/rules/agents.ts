@@ -1,7 +1,9 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { Host, type Run, type Values } from '../../../kernel/index.ts';
 import { Agents } from '../../agents/contract.ts';
+import { type Guarded, isUnder, PathGuard } from '../../tools-fs/contract.ts';
 import { type Finding, setting } from '../contract.ts';
 import { valuesAt } from './paths.ts';
 
@@ -10,11 +12,12 @@ export async function agentFindings(config: Values, run: Run): Promise<readonly 
   const agents = run.find(Agents);
   if (!agents) return [];
   const exec = await Promise.all(agents.ids.map((id) => execOf(id, agents, config, run)));
+  const guarded = (await run.find(PathGuard)?.guarded(run)) ?? { closed: [], fixed: [] };
   return [
     ...execFindings(exec.flat()),
-    ...agents.ids.flatMap((id) => workspaceOf(id, agents, run)),
+    ...agents.ids.flatMap((id) => [...workspaceOf(id, agents, run), ...guardedBy(id, agents, guarded, run)]),
     ...spawning(config),
-    ...readable(config),
+    ...readable(config, run.get(Host).home),
   ];
 }
 
@@ -75,6 +78,17 @@ function workspaceOf(id: string, agents: Agents, run: Run): readonly Finding[] {
   return [{ severity: 'warning', code: 'workspace-wide', path, message, mend: setting(path, `~/instar-${id}`) }];
 }
 
+/** Tools for files leave it alone, and so does a sandbox; a command outside one does not. */
+function guardedBy(id: string, agents: Agents, { closed, fixed }: Guarded, run: Run): readonly Finding[] {
+  const workspace = realOf(agents.workspace(id));
+  const within = [...closed, ...fixed].find((path) => path !== realOf(run.get(Host).home) && isUnder(workspace, path) && existsSync(path));
+  const file = within ?? fixed.find((path) => isUnder(path, workspace));
+  if (file === undefined) return [];
+  const how = within ? 'holds' : 'lies in';
+  const message = `the workspace of agent "${id}" ${how} ${file}, config or code of the gateway: a command that runs there can change it`;
+  return [{ severity: 'note', code: 'workspace-guarded', message, file, mend: 'move the one or the other' }];
+}
+
 function spawning(config: Values): readonly Finding[] {
   const lists = [...valuesAt(config, 'agents.defaults.subagents.allowAgents'), ...valuesAt(config, 'agents.list.*.subagents.allowAgents')];
   const open = lists.filter(({ value }) => Array.isArray(value) && value.includes('*'));
@@ -90,15 +104,27 @@ function spawning(config: Values): readonly Finding[] {
 
 const wide = /^\/(home|root|etc|var|Users)?\/?$/;
 
-function readable(config: Values): readonly Finding[] {
+function readable(config: Values, home: string): readonly Finding[] {
   const all = [...valuesAt(config, 'agents.defaults.sandbox.readable.*'), ...valuesAt(config, 'agents.list.*.sandbox.readable.*')];
-  return all
-    .filter(({ value }) => wide.test(String(value)) || holds(String(value), homedir()))
-    .map(({ path, value }) => ({
-      severity: 'warning',
-      code: 'sandbox-readable',
-      path,
-      message: `commands in the sandbox may read all of ${String(value)}, with the keys and logins in it`,
-      mend: `name the folders that are needed: ${setting(path, '/opt/tools')}`,
-    }));
+  return all.flatMap(({ path, value }) => {
+    const why = tooMuch(realOf(String(value)), realOf(home));
+    if (why === undefined) return [];
+    const message = `commands in the sandbox may read all of ${String(value)}, ${why}`;
+    const mend = `name the folders that are needed: ${setting(path, '/opt/tools')}`;
+    return { severity: 'warning', code: 'sandbox-readable', path, message, mend } as const;
+  });
+}
+
+/** What is not there yet, as it is written. */
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync.native(path) : resolve(path);
+}
+
+/** By where links lead. */
+function tooMuch(folder: string, home: string): string | undefined {
+  if (wide.test(folder) || holds(folder, realOf(homedir()))) return 'with the keys and logins in it';
+  if (holds(folder, home)) return 'which holds the state folder: that is hidden, but not what else of yours comes to lie there';
+  return holds(home, folder) && !relative(home, folder).startsWith('workspace')
+    ? 'which is part of the state folder: of transcripts and the like'
+    : undefined;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import approvals from '../../../plugins/approvals/index.ts';
 import events from '../../../plugins/events/index.ts';
 import { ToolAbsences } from '../../../plugins/policy/contract.ts';
@@ -21,6 +21,8 @@ const isAlive = (pid: number) => {
     return false;
   }
 };
+
+afterEach(() => void vi.useRealTimers());
 
 test('SPEC 2.3: the tools of a stdio server are offered and called, and go with it', { timeout: 30_000 }, async () => {
   let pid = 0;
@@ -66,7 +68,11 @@ test('SPEC 2.3: a list that the server changes is live with the next turn', { ti
 test('a call that takes too long ends with what is known, and the connection goes on', { timeout: 30_000 }, async () => {
   await using bench = await mcpBench({ my: { ...ours, timeoutSeconds: 1 } });
   await isUp(bench, 'my');
-  const late = await bench.call('mcp__my__slow', {});
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let isOver = false;
+  const call = bench.call('mcp__my__slow', {}).finally(() => (isOver = true));
+  await expect.poll(async () => (await vi.advanceTimersByTimeAsync(1000), isOver), { interval: 10, timeout: 10_000 }).toBe(true);
+  const late = await call;
   expect([late.isError, said(late)]).toEqual([true, expect.stringMatching(/timed out; whether it took effect is not known$/i)]);
   expect(said(await bench.call('mcp__my__echo', { text: 'still there' }))).toBe('still there');
 });
@@ -103,7 +109,7 @@ test('SPEC 14.4: a reload keeps the program, a change of what starts it makes it
   await isUp(bench, 'my');
   const [first, second] = (await lines(log)).map((line) => Number(line.split(' ')[1]));
   expect(isAlive(second ?? 0)).toBe(true);
-  await expect.poll(() => isAlive(first ?? 0), { timeout: 5000 }).toBe(false);
+  await expect.poll(() => isAlive(first ?? 0), { timeout: 10_000 }).toBe(false);
 });
 
 test('a server that crashes fails the call with what is known, is told absent, and comes back', { timeout: 30_000 }, async () => {

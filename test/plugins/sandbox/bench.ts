@@ -10,7 +10,7 @@ import { type Launch, WrapSpawn } from '../../../plugins/tools-exec/contract.ts'
 import toolsExec from '../../../plugins/tools-exec/index.ts';
 import toolsFs from '../../../plugins/tools-fs/index.ts';
 import { Turn } from '../../../plugins/turns/contract.ts';
-import { bootTest } from '../../support/kernel.ts';
+import { bootTest, type TestOptions } from '../../support/kernel.ts';
 import { allowAll, textOf, turnIn } from '../../support/toolbench.ts';
 
 /** Why bubblewrap cannot be tried here; undefined where it can. Installing it is all that most machines need. */
@@ -31,21 +31,39 @@ export interface BenchOptions {
   /** The workspace holds our state folder too. */
   readonly isWide?: boolean;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** A workspace that is there. */
+  readonly at?: string;
+  /** Commands may read the folder that holds the state folder, and the workspace lies in that. */
+  readonly readTop?: boolean;
+  readonly sources?: TestOptions['sources'];
 }
 
 /** An agent with a sandbox, and the facts of a sandboxed turn around each call. */
-export async function bench({ sandbox: settings = {}, env, isWide = false, config = {}, ...usual }: BenchOptions = {}) {
+export async function bench({
+  sandbox: settings = {},
+  env,
+  isWide = false,
+  config = {},
+  at: there,
+  readTop,
+  sources,
+  ...usual
+}: BenchOptions = {}) {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'instar-sandbox-')));
-  const workspace = isWide ? top : join(top, 'ws');
+  const workspace = there ?? (isWide ? top : join(top, readTop ? 'home/ws' : 'ws'));
   const home = join(top, 'home');
   for (const folder of [workspace, home]) await mkdir(folder, { recursive: true });
-  const agentsConfig = { defaults: { workspace, sandbox: { mode: 'all', ...settings } }, list: [{ id: 'main' }, { id: 'other' }] };
+  const agentsConfig = {
+    defaults: { workspace, sandbox: { mode: 'all', ...(readTop && { readable: [top] }), ...settings } },
+    list: [{ id: 'main' }, { id: 'other' }],
+  };
   const test = await bootTest(
     [agents, toolsFs, toolsExec, sandbox, allowAll],
     { agents: agentsConfig, ...config },
     {
       home,
       env: { PATH: process.env.PATH, ...env },
+      ...(sources && { sources }),
     },
   );
   type How = { readonly sandboxed?: boolean; readonly sessionKey?: string; readonly agentId?: string; readonly signal?: AbortSignal };

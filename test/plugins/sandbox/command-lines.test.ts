@@ -156,7 +156,7 @@ test('SPEC 4.6: killing the command outright removes its container', async () =>
   process.kill(-(child.pid ?? 0), 'SIGKILL');
   const name = argv[argv.indexOf('--name') + 1];
   const calls = () => readFile(join(bin.path, 'calls'), 'utf8');
-  await expect.poll(calls, { interval: 20, timeout: 5000 }).toContain(`rm --force ${name}\n`);
+  await expect.poll(calls, { interval: 20, timeout: 10_000 }).toContain(`rm --force ${name}\n`);
 });
 
 test('containers of an earlier gateway are removed at the start, and none where no agent uses Docker', async () => {
@@ -164,7 +164,7 @@ test('containers of an earlier gateway are removed at the start, and none where 
   const calls = () => readFile(join(bin.path, 'calls'), 'utf8').catch(() => '');
   {
     await using at = await bench({ sandbox: { backend: 'docker' }, env: { PATH: bin.PATH } });
-    await expect.poll(calls, { interval: 20, timeout: 5000 }).toContain('rm --force old1 old2\n');
+    await expect.poll(calls, { interval: 20, timeout: 10_000 }).toContain('rm --force old1 old2\n');
     expect(at.workspace).toBeTruthy();
   }
   await using idle = await bench({ sandbox: { mode: 'off', backend: 'docker' }, env: { PATH: bin.PATH } });

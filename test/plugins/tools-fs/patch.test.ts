@@ -120,7 +120,7 @@ const patches: readonly (readonly [what: string, before: Files, body: string, af
     'keeps the context as the file has it',
     { a: '\tif x\n\t\told\n' },
     '*** Update File: a\n@@\n if x\n-  old\n+  new',
-    { a: '\tif x\n\t  new\n' },
+    { a: '\tif x\n\t\tnew\n' },
   ],
   ['empties a file', { a: 'x\n' }, '*** Update File: a\n@@\n-x', { a: '' }],
   [

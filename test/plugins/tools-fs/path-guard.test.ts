@@ -23,7 +23,7 @@ async function world() {
   await symlink('sub', join(root, 'link-inside'));
   await symlink(join(secret, 'not-yet'), join(root, 'dangling'));
   await symlink('loop', join(root, 'loop'));
-  const fence: Fence = { root, closed: ['/proc', '/sys', '/dev'] };
+  const fence: Fence = { root, closed: ['/proc', '/sys', '/dev'], fixed: [] };
   return { top, root, secret, fence, [Symbol.asyncDispose]: () => rm(top, { recursive: true, force: true }) };
 }
 
@@ -101,6 +101,7 @@ test.each(['read', 'write'])('S2: a folder that is swapped for a link between ch
   // Asked for while the path is judged: what happens in there happens before the path is opened.
   const fence: Fence = {
     root: at.root,
+    fixed: [],
     get closed() {
       if (!swapped) renameSync(join(at.root, 'sub'), join(at.root, 'moved'));
       if (!swapped) symlinkSync(at.secret, join(at.root, 'sub'));
@@ -158,11 +159,14 @@ async function writeOnce(fence: Fence, path: string, content: string) {
 
 test('what is closed stays closed in a workspace that is wide enough to hold it', async () => {
   await using at = await world();
-  const fence = { root: at.top, closed: [at.secret] };
+  const fence = { root: at.top, closed: [at.secret], fixed: [] };
   await expect(openUnder(fence, 'secret/key')).rejects.toMatchObject({ code: 'PATH_CLOSED' });
   await expect(stageWrite(fence, 'secret/new', '', 'anything')).rejects.toMatchObject({ code: 'PATH_CLOSED' });
-  await using own = await openUnder({ root: at.secret, closed: [at.secret] }, 'key');
-  expect(own.name).toBe('key');
+  // A workspace in the state folder is open, the state folder as one is not.
+  await mkdir(join(at.secret, 'workspace'));
+  await using own = await openUnder({ ...fence, root: join(at.secret, 'workspace') }, '.');
+  expect(own.name).toBe('.');
+  await expect(openUnder({ ...fence, root: at.secret }, 'key')).rejects.toMatchObject({ code: 'PATH_CLOSED' });
 });
 
 test('a pipe in the workspace is refused and does not hang', async () => {

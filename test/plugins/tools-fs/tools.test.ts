@@ -37,6 +37,7 @@ const readings: readonly (readonly [what: string, file: string | Buffer, args: o
   ['a range of lines', 'a\nb\nc\nd\n', { offset: 2, limit: 2 }, /^b\nc\n\[lines 2-3 of a file of 8 bytes; more with offset 4\]$/],
   ['a last line without an end', 'a\nb', { offset: 2 }, 'b'],
   ['an offset past the end', 'a\nb\n', { offset: 9 }, /has 2 lines; line 9 is past its end/],
+  ['an offset past the end of a last line without an end', 'a\nb', { offset: 9 }, /has 2 lines; line 9 is past its end/],
   ['an empty file', '', {}, /is empty/],
   ['more than 2000 lines', many, {}, /line 2000\n\[lines 1-2000 .*more with offset 2001\]$/],
   ['the rest of a long file', many, { offset: 4999 }, 'line 4999\nline 5000'],

@@ -1,15 +1,21 @@
-import { expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import fetchPlugin from '../../../plugins/fetch/index.ts';
 import toolsWeb from '../../../plugins/tools-web/index.ts';
-import { allowAll, textOf, toolbench } from '../../support/toolbench.ts';
+import { openPageReader } from '../../../plugins/tools-web/page.ts';
+import { allowAll, textOf, toolbench, type Toolbench } from '../../support/toolbench.ts';
 import { type Page, site } from './site.ts';
 
 const boot = (fetch: object = {}, options = {}) =>
   toolbench([fetchPlugin, toolsWeb, allowAll], { fetch: { allowPrivate: ['127.0.0.1'] }, tools: { web: { fetch } } }, options);
 
-async function fetched(page: Page, args: object = {}, config: object = {}) {
+/** With the usual settings: the thread that reads pages is begun once. */
+let usual: Toolbench;
+beforeAll(async () => void (usual = await boot()));
+afterAll(() => usual[Symbol.asyncDispose]());
+afterEach(() => void vi.useRealTimers());
+
+async function fetched(page: Page, args: object = {}, bench = usual) {
   await using web = await site(() => page);
-  await using bench = await boot(config);
   const result = await bench.call('web_fetch', { url: `${web.url}/d/page`, ...args });
   return { said: textOf(result).replaceAll(web.host, 'HOST'), isError: result.isError, result };
 }
@@ -62,7 +68,8 @@ test('SPEC 2.2: a long page is cut with a mark that says how to read on, and rea
   expect(first.said).toMatch(/\na{300}\n[^]*\[characters 0-300 of 600; more with offset 300\]$/);
   expect((await fetched(page, { maxChars: 300, offset: 300 })).said).toMatch(/\nb{300}\n<<<END_UNTRUSTED_CONTENT [0-9a-f]{16}>>>$/);
   expect((await fetched(page, { offset: 600 })).said).toContain('[the page has 600 characters; offset 600 is past its end]');
-  expect((await fetched(page, { maxChars: 100_000 }, { maxChars: 200 })).said).toContain('characters 0-200 of 600');
+  await using strict = await boot({ maxChars: 200 });
+  expect((await fetched(page, { maxChars: 100_000 }, strict)).said).toContain('characters 0-200 of 600');
 });
 
 test('a page is read on between characters, not within one', async () => {
@@ -73,7 +80,8 @@ test('a page is read on between characters, not within one', async () => {
 });
 
 test('of a page that is too long only the beginning is read, which is said', async () => {
-  const { said } = await fetched({ type: 'text/plain', body: 'x'.repeat(20_000) }, {}, { maxResponseBytes: 10_000 });
+  await using bench = await boot({ maxResponseBytes: 10_000 });
+  const { said } = await fetched({ type: 'text/plain', body: 'x'.repeat(20_000) }, {}, bench);
   expect(said).toMatch(/x{10000}\n<<<END_[^]*\[the page is longer than what is read of it; its end is missing\]$/);
 });
 
@@ -120,23 +128,33 @@ test('a picture is an image for a model that sees, and a note for one that does 
   expect(textOf(await blind.call('web_fetch', { url: web.url }))).toContain('takes no images');
 });
 
-test('a hostile page costs a thread and not the gateway: its words are shown without form, and the loop goes on', {
-  timeout: 40_000,
-}, async () => {
-  let ticks = 0;
-  const timer = setInterval(() => ticks++, 20);
-  const { said } = await fetched({ body: `<p>first words${'<div>'.repeat(200_000)}` });
-  clearInterval(timer);
-  expect(said).toContain('first words');
-  expect(ticks).toBeGreaterThan(20);
+const hostile = `<p>first words${'<div>'.repeat(200_000)}`;
+
+test('a hostile page costs a thread and not the gateway: the loop goes on, and its reader is ended when its time is over', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await using reader = openPageReader();
+  const read = reader.read({ html: hostile, url: 'http://x/', mode: 'markdown', article: true }, new AbortController().signal);
+  await expect.poll(() => vi.getTimerCount(), { interval: 5 }).toBe(1); // it reads, and we are here
+  vi.advanceTimersByTime(4000);
+  await expect(read).rejects.toThrow('the page took more than 4 s to be read');
+  expect((await fetched({ body: '<p>the next page' })).said).toContain('the next page');
+});
+
+test('words of a page that its reader had to leave are shown without form', { timeout: 40_000 }, async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await using bench = await boot({ timeoutSeconds: 300 });
+  let said: string | undefined;
+  const done = fetched({ body: hostile }, {}, bench).then((result) => (said = result.said));
+  await expect.poll(async () => (await vi.advanceTimersByTimeAsync(4000), said), { interval: 100, timeout: 30_000 }).toBeDefined();
+  expect(await done).toMatch(/\nfirst words\n<<<END/);
 });
 
 test('an aborted call ends at once, also while a page is read', async () => {
-  await using web = await site(() => ({ body: '<div>'.repeat(200_000) }));
+  await using web = await site(() => ({ body: hostile }));
   await using bench = await boot();
   const abort = new AbortController();
   const call = bench.call('web_fetch', { url: web.url }, { signal: abort.signal });
-  await expect.poll(() => web.asked.length).toBe(1);
+  await expect.poll(() => web.asked.length, { timeout: 10_000 }).toBe(1);
   abort.abort(new Error('stopped'));
   await expect(call).rejects.toThrow('stopped');
 });
