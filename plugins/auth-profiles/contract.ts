@@ -35,8 +35,12 @@ export interface ProfileQuery {
 /** How an attempt with a profile ended. */
 export interface AttemptEnd extends ProfileQuery {
   readonly profile: string;
+  /** Of the profile, as it was asked. */
+  readonly origin: Profile['origin'];
   /** Milliseconds since 1970: of attempts that ran side by side, one outage counts once. */
   readonly beganAt: number;
+  /** What it was tried with: that this was refused says nothing of a secret that took its place. */
+  readonly credential?: Credential | undefined;
   /** Absent: it went well. */
   readonly failure?: ModelFailure;
 }
@@ -47,7 +51,8 @@ export interface AuthProfiles {
   standing(run: Run, query: ProfileQuery): readonly Standing[];
   /** The secret, as it is now. Undefined for an implicit profile: `Models.complete` finds that key itself. Throws AUTH_… */
   credential(run: Run, profile: Profile): Promise<Credential | undefined>;
-  report(run: Run, end: AttemptEnd): Promise<void>;
+  /** True where what was refused is not what the provider is asked with from now on: it may be asked again at once. */
+  report(run: Run, end: AttemptEnd): Promise<boolean>;
 }
 export const AuthProfiles = service<AuthProfiles>('auth-profiles');
 

@@ -57,7 +57,7 @@ export function restAfter(
   now: number,
 ): Rest {
   const windowMs = (cooldowns?.failureWindowHours ?? 24) * hour;
-  const known = before && now - Math.max(before.until, before.failedAt) <= windowMs ? before : undefined;
+  const known = before && before.failedAt <= now && now - Math.max(before.until, before.failedAt) <= windowMs ? before : undefined;
   if (known && beganAt < known.failedAt && known.until > now) return known;
   const isBilling = failure.reason === 'billing';
   const errors = (known?.errors ?? 0) + (isBilling ? 0 : 1);

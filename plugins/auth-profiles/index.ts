@@ -1,23 +1,25 @@
 import { channel } from 'node:diagnostics_channel';
-import { setTimeout as pause } from 'node:timers/promises';
-import { definePlugin, Host, joinKey, KernelError, type Leasable, type Run } from '../../kernel/index.ts';
+import { definePlugin, Host, joinKey, type Leasable, type Run } from '../../kernel/index.ts';
 import { Methods } from '../gateway/contract.ts';
 import type { Credential } from '../models/contract.ts';
-import { isSecretRef, secretChannel, type SecretInput, secretOf, Secrets } from '../secrets/contract.ts';
+import { secretChannel } from '../secrets/contract.ts';
 import { Store } from '../store/contract.ts';
-import { AuthProfiles, type AttemptEnd, type Profile } from './contract.ts';
+import { AuthProfiles, type AttemptEnd } from './contract.ts';
 import { restsFor } from './cooldown.ts';
+import { orderFaults } from './faults.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { authMethods } from './methods.ts';
 import { tables } from './profile-rows.ts';
 import { type AuthConfig, schema } from './schema.ts';
-import { profilesOf, standingsOf } from './standing.ts';
-import { accessToken, askEndpoint, type UnderWay } from './tokens.ts';
+import { secretsOf } from './secret.ts';
+import { lackOf, profilesOf, standingsOf } from './standing.ts';
+import type { Renewals } from './tokens.ts';
 
 /** What must be one across reloads. */
 interface Shared extends Leasable {
   readonly ledger: Ledger;
-  readonly underWay: UnderWay;
+  readonly renewals: Renewals;
+  newest: AuthConfig;
 }
 
 const now = () => Date.now();
@@ -25,7 +27,7 @@ const now = () => Date.now();
 export default definePlugin({
   name: 'auth-profiles',
   description: 'Several keys and tokens of one provider: which is next, and which rests after errors',
-  config: { at: 'auth', schema },
+  config: { at: 'auth', schema, faults: (value) => orderFaults(value) },
   needs: { store: Store, host: Host },
   provides: [AuthProfiles],
   async setup(ctx) {
@@ -34,59 +36,48 @@ export default definePlugin({
     await store.migrate('auth-profiles', tables);
     const open = async (): Promise<Shared> => ({
       ledger: await openLedger(store, now),
-      underWay: new Map(),
+      renewals: { underWay: new Map(), stale: new Map(), unsaved: new Map() },
+      newest: config,
       resume() {},
       async [Symbol.asyncDispose]() {},
     });
-    const { ledger, underWay } = await ctx.lease('auth-profiles', open);
+    const shared = await ctx.lease('auth-profiles', open);
+    const { ledger, renewals } = shared;
+    const secrets = secretsOf({ store, ledger, renewals, newest: () => shared.newest, now });
     const leftOut = (id: string) => host.inspect().leftOut.find(({ plugin }) => plugin === joinKey('auth.profiles', id))?.why;
     const facts = () => ({ config, ledger, now: now(), leftOut });
 
     ctx.provide(AuthProfiles, {
       standing: (_run, query) => standingsOf(query, facts()),
       credential: async (run, profile) => {
-        const apiKey = await secretOfProfile(run, profile);
+        const apiKey = await secrets.of(run, profile);
         if (apiKey !== undefined) channel(secretChannel).publish(apiKey); // so that no log shows it
         return apiKey === undefined ? undefined : ({ profile: profile.id, apiKey } satisfies Credential);
       },
       report: (run, end) => report(run, end),
     });
-    ctx.tap(Methods, (methods) => ({ ...methods, ...authMethods(facts, ledger) }));
+    ctx.tap(Methods, (methods) => ({ ...methods, ...authMethods(facts, ledger, secrets.trust) }));
+    ctx.onLive(() => {
+      shared.newest = config; // at the swap: a candidate that is dropped has no say in the keys of those that run
+    });
 
-    async function secretOfProfile(run: Run, { id, mode, origin }: Profile): Promise<string | undefined> {
-      if (origin === 'implicit') return undefined;
-      if (mode === 'oauth') return renewedToken(run, id);
-      const [input, path] = inputOf(id, mode);
-      const secret = await secretOf(run, input, path);
-      if (secret !== undefined) return secret;
-      throw new KernelError('AUTH_NO_SECRET', `auth profile "${id}" has no key; set ${path}, or "instar models auth add"`);
-    }
-
-    function inputOf(id: string, mode: Profile['mode']): readonly [SecretInput | undefined, string] {
-      const field = mode === 'token' ? 'token' : 'apiKey';
-      const stored = ledger.profiles.get(id)?.secret;
-      const added = stored && 'text' in stored ? stored.text : stored && 'ref' in stored ? stored.ref : undefined;
-      return [config.profiles?.[id]?.[field] ?? added, `auth.profiles[${JSON.stringify(id)}].${field}`];
-    }
-
-    async function renewedToken(run: Run, id: string): Promise<string> {
-      const oauth = config.profiles?.[id]?.oauth;
-      const renew = async (refreshToken: string) => {
-        if (!oauth) throw new Error(`auth.profiles[${JSON.stringify(id)}].oauth does not say where`);
-        const clientSecret = await secretOf(run, oauth.clientSecret, `auth.profiles[${JSON.stringify(id)}].oauth.clientSecret`);
-        return askEndpoint({ ...oauth, clientSecret }, refreshToken, now);
-      };
-      return accessToken(id, { store, ledger, now, pause: (ms) => pause(ms), renew }, underWay);
-    }
-
-    async function report(run: Run, { profile, provider, model, sessionId, failure, beganAt }: AttemptEnd) {
-      // Who has no choice has nothing to stay with.
-      const session = profilesOf(provider, facts()).length > 1 ? sessionId : undefined;
-      if (!failure) return ledger.worked({ profile, provider, model, session, beganAt });
-      if (!restsFor(failure)) return;
-      const [input] = failure.reason === 'auth' ? inputOf(profile, 'api_key') : [];
-      if (isSecretRef(input)) run.find(Secrets)?.forget(input); // changed where it is kept: asked for anew
+    async function report(run: Run, end: AttemptEnd): Promise<boolean> {
+      const { profile, provider, model, sessionId, failure, beganAt } = end;
+      if (!failure) {
+        secrets.trust((id) => id === profile);
+        const known = facts();
+        const all = profilesOf(provider, known);
+        const choice = all.filter((one) => lackOf(one, known) === undefined).map(({ id }) => id);
+        // Who has no choice has nothing to stay with.
+        await ledger.worked({ profile, provider, model, session: all.length > 1 ? sessionId : undefined, choice, beganAt });
+        return false;
+      }
+      if (!restsFor(failure)) return false;
+      // What else goes wrong is the server's, whatever it was asked with.
+      if ((failure.reason === 'auth' || failure.reason === 'billing') && secrets.isReplaced(end)) return true;
+      if (failure.reason === 'auth' && secrets.refused(run, end, failure.status)) return true;
       await ledger.failed({ profile, provider, model, failure, beganAt }, config.cooldowns);
+      return false;
     }
   },
 });

@@ -11,19 +11,26 @@ import { type Facts, lackOf, profilesOf, standingsOf } from './standing.ts';
 
 type Params = Parameters<Method>[0];
 
-/** The methods of `contract.ts`. */
-export function authMethods(facts: () => Facts, ledger: Ledger): Readonly<Record<string, Method>> {
+/** The methods of `contract.ts`. `trust`: what was wrong with the tokens of these profiles no longer counts. */
+export function authMethods(
+  facts: () => Facts,
+  ledger: Ledger,
+  trust: (isMeant: (id: string) => boolean) => void,
+): Readonly<Record<string, Method>> {
   return {
     'auth.list': async (params, _client, run) => ({ profiles: await lines(run, facts(), wordOf(params, 'provider')) }),
     async 'auth.add'(params, _client, run) {
       const provider = required(params, 'provider');
       const own = await ownKeyOf(run, provider, facts());
-      return { id: await add(params, facts(), ledger), notes: await notesOf(run, provider, own) };
+      const id = await add(params, facts(), ledger, run);
+      trust((one) => one === id);
+      return { id, notes: [...unused(id, provider, facts()), ...(await notesOf(run, provider, own))] };
     },
     async 'auth.remove'(params) {
       const id = required(params, 'id');
       const written = facts().config.profiles?.[id];
-      if (!(await ledger.remove(id)))
+      const stands = written !== undefined && written.provider === ledger.profiles.get(id)?.provider;
+      if (!(await ledger.remove(id, stands)))
         throw unknown(id, facts(), written ? ' among those added by command; it stands in auth.profiles' : '');
       return { removed: id };
     },
@@ -39,6 +46,7 @@ export function authMethods(facts: () => Facts, ledger: Ledger): Readonly<Record
           provider === undefined || profile === `${provider}:default` || all.some((one) => one.id === profile && one.provider === provider)
         );
       };
+      trust(isMeant);
       return { cleared: await ledger.clear(isMeant) };
     },
   };
@@ -55,9 +63,25 @@ async function lines(run: Run, facts: Facts, only: string | undefined): Promise<
   const listed = (await run.find(Models)?.list(run)) ?? [];
   const named = new Set([...everyProfile(facts).map((one) => one.provider), ...listed.map(({ provider }) => provider)]);
   const providers = [...named].filter((provider) => only === undefined || provider === only).toSorted();
-  return providers.flatMap((provider) =>
-    standingsOf({ provider, model: '' }, facts).map(({ profile, ...standing }) => lineOf(profile, standing, facts)),
-  );
+  return providers.flatMap((provider) => {
+    const standings = standingsOf({ provider, model: '' }, facts);
+    const isOut = ({ id }: Profile) => !standings.some(({ profile }) => profile.id === id);
+    const out = profilesOf(provider, facts).filter(isOut);
+    const why = `not in the order of ${provider}, so that it is not used`;
+    return [
+      ...standings.map(({ profile, ...standing }) => lineOf(profile, standing, facts)),
+      ...out.map((profile) => ({ ...lineOf(profile, { usable: false, errors: 0, why }, facts), state: 'unusable' as const })),
+    ];
+  });
+}
+
+/** An order that stands leaves a profile out that is added after it. */
+function unused(id: string, provider: string, facts: Facts): readonly string[] {
+  const given = facts.config.order?.[provider];
+  const ids = given ?? facts.ledger.orderOf(provider);
+  if (!ids || ids.includes(id)) return [];
+  const way = given ? `add it to auth.order.${provider}` : `instar models auth order ${provider} ${[...ids, id].join(' ')}`;
+  return [`it is not in the order of ${provider}, so that it is not used; to use it: ${way}`];
 }
 
 function lineOf(
@@ -81,7 +105,7 @@ function lineOf(
 
 const modes: readonly ProfileMode[] = ['api_key', 'token', 'oauth'];
 
-async function add(params: Params, facts: Facts, ledger: Ledger): Promise<string> {
+async function add(params: Params, facts: Facts, ledger: Ledger, run: Run): Promise<string> {
   const provider = required(params, 'provider');
   const mode = modes.find((one) => one === (params['mode'] ?? 'api_key'));
   if (!mode) throw wrong(`"mode" must be one of ${modes.join(', ')}`);
@@ -89,6 +113,12 @@ async function add(params: Params, facts: Facts, ledger: Ledger): Promise<string
   const taken = everyProfile(facts).find((one) => one.id === id);
   if (taken && (taken.provider !== provider || taken.mode !== mode))
     throw wrong(`"${id}" is a profile of ${taken.provider} of mode ${taken.mode}; give another name`);
+  if (mode !== 'oauth' && facts.config.profiles?.[id]?.[mode === 'token' ? 'token' : 'apiKey'] !== undefined) {
+    const path = `auth.profiles[${JSON.stringify(id)}]`;
+    const place = run.get(Host).place(path);
+    const where = place === path ? 'the config' : `the config (${place})`;
+    throw refusal(409, 'AUTH_PROFILE_CONFIG', `${path} has its key in ${where}, which counts; change it there, or give another name`);
+  }
   await ledger.put({ id, provider, mode, secret: secretIn(params['secret'], mode) });
   await ledger.clear((profile) => profile === id); // what was wrong with the old one says nothing of the new one
   return id;

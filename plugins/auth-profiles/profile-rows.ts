@@ -32,6 +32,9 @@ export interface StoredProfile {
   readonly secret: StoredSecret;
 }
 
+export const tokensIn = (profile: StoredProfile | undefined): Tokens | undefined =>
+  profile && 'tokens' in profile.secret ? profile.secret.tokens : undefined;
+
 const stored = (row: Row): StoredProfile => ({
   id: String(row['id']),
   provider: String(row['provider']),
@@ -91,6 +94,9 @@ export async function writeProfile(t: Tx, { id, provider, mode, secret }: Stored
 
 export async function removeProfile(t: Tx, id: string) {
   await t.run('DELETE FROM auth_profiles WHERE id = ?', id);
+}
+
+export async function removeTraces(t: Tx, id: string) {
   await t.run('DELETE FROM auth_uses WHERE profile = ?', id);
   await t.run('DELETE FROM auth_pins WHERE profile = ?', id);
   await t.run('DELETE FROM auth_rests WHERE profile = ?', id);
@@ -124,7 +130,8 @@ export async function writeOrder(t: Tx, provider: string, ids: readonly string[]
 /** True where this holder may renew now: nobody else does, or who did is gone. */
 export async function takeRefresh(t: Tx, profile: string, holder: string, now: number, until: number): Promise<boolean> {
   const held = await t.get<{ holder: string; until: number }>('SELECT holder, until FROM auth_refreshes WHERE profile = ?', profile);
-  if (held && (held.until < now || isGone(held.holder))) await endRefresh(t, profile, held.holder);
+  // `until` of a clock that was put right since is far ahead.
+  if (held && (held.until < now || held.until > until || isGone(held.holder))) await endRefresh(t, profile, held.holder);
   return (await t.run('INSERT OR IGNORE INTO auth_refreshes VALUES (?, ?, ?)', profile, holder, until)).changes === 1;
 }
 

@@ -1,6 +1,7 @@
 import type { Profile, ProfileMode, ProfileQuery, Standing } from './contract.ts';
 import type { Ledger } from './ledger.ts';
-import type { AuthConfig } from './schema.ts';
+import type { StoredProfile } from './profile-rows.ts';
+import type { AuthConfig, ConfiguredProfile } from './schema.ts';
 
 export interface Facts {
   readonly config: AuthConfig;
@@ -62,11 +63,27 @@ function standingOf(profile: Profile, model: string, facts: Facts, where: string
   return { profile, usable: false, readyAt, reason, errors, why: `rests ${scope} after ${reason}, error ${rest.errors + rest.billing}` };
 }
 
+type Sources = { readonly written: ConfiguredProfile | undefined; readonly stored: StoredProfile | undefined };
+
+/** What there is of a profile in the config and among the added ones. Another provider's key of this name is none of it. */
+export function sourcesOf(
+  { id, provider }: Pick<Profile, 'id' | 'provider'>,
+  profiles: AuthConfig['profiles'],
+  ledger: Pick<Ledger, 'profiles'>,
+): Sources {
+  const [written, stored] = [profiles?.[id], ledger.profiles.get(id)];
+  return {
+    written: written?.provider === provider ? written : undefined,
+    stored: stored?.provider === provider ? stored : undefined,
+  };
+}
+
 /** What keeps a profile from ever being used as it is; undefined where nothing does. */
-export function lackOf({ id, mode, origin, provider }: Profile, { config, ledger, now, leftOut }: Facts): string | undefined {
+export function lackOf(profile: Profile, { config, ledger, now, leftOut }: Facts): string | undefined {
+  const { id, mode, origin, provider } = profile;
   if (origin === 'implicit') return undefined;
-  const written = config.profiles?.[id];
-  const stored = ledger.profiles.get(id)?.secret;
+  const { written, stored: added } = sourcesOf(profile, config.profiles, ledger);
+  const stored = added?.secret;
   const out = written || stored ? undefined : leftOut(id);
   if (out !== undefined) return `its block was left out: ${out}`;
   if (!written && !stored) return `there is no profile of this name for ${provider}`;

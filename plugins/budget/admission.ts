@@ -23,7 +23,6 @@ export interface Means {
   readonly calendar: (zone: string | undefined) => Calendar;
   /** Models without a price that were told of. */
   readonly unpriced: Set<string>;
-  /** Ends with the process: until then what was spent is to be written. */
 }
 
 type Admitted = { readonly reserved: Reserved; readonly price: Price | undefined };
@@ -82,11 +81,11 @@ export function admission(means: Means) {
     log.warn(`the price of ${ref} is unknown: ${limit.path}.usd does not hold for it, its tokens count; set budget.prices["${ref}"]`);
   }
 
-  async function settle({ request, reply }: RequestEnd) {
+  async function settle({ request, reply, heard }: RequestEnd) {
     const admitted = underWay.get(request);
     if (!admitted) return;
     underWay.delete(request);
-    const { usage, isEstimated } = usageOf(request, reply);
+    const { usage, isEstimated } = usageOf(request, reply, heard);
     const tokens = tokensOf(usage);
     const { price, reserved } = admitted;
     const sum = { tokens, nanos: nanosOf(usage, price), unpriced: price ? 0 : tokens };

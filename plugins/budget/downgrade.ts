@@ -34,8 +34,14 @@ export function downgrade(log: Log, downgraded: Downgraded) {
         return undefined;
       });
     if (!model) return first;
-    tell(run, refOf(one.request.model), to);
-    const second = await ask({ ...one, request: { ...one.request, model, tools: await offered(one, model, run) } }, run);
+    // Once it answers: where the limit has no room for it either, nothing changes.
+    const answers = () => tell(run, refOf(one.request.model), to);
+    const on: ModelAsk['on'] = (event) => {
+      answers();
+      one.on(event);
+    };
+    const second = await ask({ on, request: { ...one.request, model, tools: await offered(one, model, run) } }, run);
+    if (!isBudgetFailure(second?.failure)) answers();
     return second && { ...second, spent: addUsage(first.spent ?? first.message.usage, second.spent ?? second.message.usage) };
   };
 

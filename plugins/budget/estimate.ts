@@ -32,15 +32,24 @@ export interface Settled {
   readonly isEstimated: boolean;
 }
 
-/** These left work behind at the provider, which is billed although nobody told how much. */
+/** These left work behind at the provider, which is billed although nobody told how much, and although nothing came. */
 const billed = new Set(['MODEL_ABORTED', 'MODEL_STREAM_CUT', 'MODEL_TIMEOUT', 'MODEL_REFUSED']);
 
-/** What a request used: as the provider tells it, else from its length. A request that it turned down cost nothing. */
-export function usageOf(request: UnsignedRequest, { message, failure }: ModelReply): Settled {
-  if (tokensOf(message.usage) > 0) return { usage: message.usage, isEstimated: false };
-  if (failure && !billed.has(failure.code)) return { usage: noUsage, isEstimated: false };
-  const [input, output] = [inputTokens(request), Math.ceil(lengthOf(message.content) / 4)];
-  return { usage: { ...noUsage, input, output, totalTokens: input + output }, isEstimated: true };
+/**
+ * What a request used: as the provider tells it, else from its length. Most tell only at the end: of an answer that broke off what came
+ * counts at least. A request that was turned down cost nothing. `heard`: characters that came, where that is known.
+ */
+export function usageOf(request: UnsignedRequest, { message, failure }: ModelReply, heard = 0): Settled {
+  const told = message.usage;
+  const isTold = tokensOf(told) > 0;
+  if (isTold && !failure) return { usage: told, isEstimated: false };
+  const hasCome = message.content.length > 0 || heard > 0;
+  if (failure && !isTold && !hasCome && !billed.has(failure.code)) return { usage: noUsage, isEstimated: false };
+  const came = hasCome || !isTold ? Math.max(lengthOf(message.content), heard) : 0;
+  const output = Math.max(told.output, Math.ceil(came / 4));
+  if (isTold && output === told.output) return { usage: told, isEstimated: false };
+  const usage = isTold ? { ...told, output } : { ...noUsage, input: inputTokens(request), output };
+  return { usage: { ...usage, totalTokens: tokensOf(usage) }, isEstimated: true };
 }
 
 export const tokensOf = ({ input, output, cacheRead, cacheWrite, totalTokens }: Usage): number =>

@@ -2,7 +2,7 @@ import type { Store, Tx } from '../store/contract.ts';
 import type { Limit, Scope } from './limits.ts';
 import { nanosOf, nanosPerUsd, type Price } from './price.ts';
 import {
-  addSpent,
+  add,
   clearSpent,
   type Facts,
   type How,
@@ -37,7 +37,7 @@ export interface Over {
   readonly spent: number;
   readonly held: number;
   readonly needed: number;
-  /** Only a part of the limit is reached, from which on another model is to answer. */
+  /** The part of the limit is reached from which on another model is to answer; that one may fit where this does not. */
   readonly isNear: boolean;
 }
 
@@ -70,7 +70,7 @@ export function openLedger({ store, boot, now, newId }: Means): Ledger {
     const lost = await readLost(t, mine, now() - lostAfterMs);
     for (const one of lost) {
       const unpriced = one.isPriced ? 0 : one.tokens;
-      if (await removeReserved(t, one, now())) await charge(t, one, { ...one, requests: 1, unpriced }, 'recovered', now());
+      if (await removeReserved(t, one)) await charge(t, one, { ...one, requests: 1, unpriced }, 'recovered', now(), one);
     }
     return lost.length;
   };
@@ -100,7 +100,7 @@ export function openLedger({ store, boot, now, newId }: Means): Ledger {
         return reserved;
       }),
     settle: (reserved, sum, how) => async (t) => {
-      if (await removeReserved(t, reserved, now())) return charge(t, reserved, { requests: 1, ...sum }, how, now());
+      if (await removeReserved(t, reserved)) return charge(t, reserved, { requests: 1, ...sum }, how, now(), reserved);
       // It was given up and charged as reserved; what is told now puts that right.
       const was = { tokens: reserved.tokens, nanos: reserved.nanos, unpriced: reserved.isPriced ? 0 : reserved.tokens };
       const more = { tokens: sum.tokens - was.tokens, nanos: sum.nanos - was.nanos, unpriced: sum.unpriced - was.unpriced };
@@ -109,8 +109,11 @@ export function openLedger({ store, boot, now, newId }: Means): Ledger {
   };
 }
 
-async function charge(t: Tx, { scopes, facts }: Reserved, sum: Sum, how: How, now: number) {
-  for (const scope of scopes) await addSpent(t, scope, sum, now);
+/** `held` is let go of with it. */
+async function charge(t: Tx, { scopes, facts }: Reserved, sum: Sum, how: How, now: number, held?: Reserved) {
+  const { requests, tokens, nanos, unpriced } = sum;
+  const less = held && { held_tokens: -held.tokens, held_nanos: -held.nanos };
+  await add(t, scopes, { requests, tokens, nanos, unpriced, ...less }, now);
   await writeLedger(t, how, facts, sum, now);
 }
 
@@ -129,7 +132,7 @@ async function fit(t: Tx, wanted: Wanted, limits: readonly Limit[], now: number)
     const row = await readSpent(t, limit.scope.id);
     const over = (unit: Over['unit'], most: number, spent: number, held: number, needed: number): Over | undefined => {
       const taken = spent + held + needed;
-      const isNear = taken <= most && taken > most * part(limit);
+      const isNear = part(limit) < 1 && taken > most * part(limit);
       return needed > 0 && (taken > most || isNear) ? { limit, unit, most, spent, held, needed, isNear } : undefined;
     };
     const { tokens = 0, held_tokens: heldTokens = 0, nanos = 0, held_nanos: heldNanos = 0 } = row ?? {};

@@ -22,11 +22,11 @@ const ways: Readonly<Record<BudgetLine['kind'], string>> = {
 export const limitPath = ({ limit, unit }: Pick<Over, 'limit' | 'unit'>) => `${limit.path}.${unit}`;
 
 /** What is used up and how far, without advice: also what a person is asked. */
-export function standing({ limit, unit, most, spent, held, needed, isNear }: Over): string {
+export function standing({ limit, unit, most, spent, held, needed }: Over): string {
   const how = (amount: number) => (unit === 'tokens' ? amount.toLocaleString('en-US') : dollars(amount / nanosPerUsd));
   const of = unit === 'tokens' ? `${how(most)} tokens` : how(most);
   const waiting = held > 0 ? ` and ${how(held)} reserved by requests under way` : '';
-  const state = isNear ? 'is nearly used up' : 'has no room for this request';
+  const state = spent + held + needed > most ? 'has no room for this request' : 'is nearly used up';
   return `the budget ${whose[limit.scope.kind](limit.scope.name)} ${state}: ${how(spent)} of ${of} spent${waiting}, at least ${how(needed)} needed`;
 }
 

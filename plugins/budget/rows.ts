@@ -69,29 +69,17 @@ export const readRecent = (t: Tx, prefix: string, most: number): Promise<readonl
     most,
   );
 
-export async function addSpent(t: Tx, scope: string, { requests, tokens, nanos, unpriced }: Sum, now: number) {
-  await t.run(
-    `INSERT INTO budget_spent (scope, requests, tokens, nanos, unpriced, changed_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (scope) DO UPDATE SET requests = requests + excluded.requests, tokens = tokens + excluded.tokens,
-       nanos = nanos + excluded.nanos, unpriced = unpriced + excluded.unpriced, changed_at = excluded.changed_at`,
-    scope,
-    requests,
-    tokens,
-    nanos,
-    unpriced,
-    now,
-  );
-}
+const counted = ['requests', 'tokens', 'nanos', 'unpriced', 'held_tokens', 'held_nanos'] as const;
 
-async function addHeld(t: Tx, scope: string, tokens: number, nanos: number, now: number) {
+/** To each of these sums, in one statement: a request counts for five of them or more. */
+export async function add(t: Tx, scopes: readonly string[], more: Partial<Omit<SpentRow, 'scope'>>, now: number) {
+  if (scopes.length === 0) return;
+  const row = `(?, ${counted.map(() => '?').join(', ')}, ?)`;
   await t.run(
-    `INSERT INTO budget_spent (scope, held_tokens, held_nanos, changed_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (scope) DO UPDATE SET held_tokens = held_tokens + excluded.held_tokens,
-       held_nanos = held_nanos + excluded.held_nanos, changed_at = excluded.changed_at`,
-    scope,
-    tokens,
-    nanos,
-    now,
+    `INSERT INTO budget_spent (scope, ${counted.join(', ')}, changed_at) VALUES ${scopes.map(() => row).join(', ')}
+     ON CONFLICT (scope) DO UPDATE SET ${counted.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')},
+       changed_at = excluded.changed_at`,
+    ...scopes.flatMap((scope) => [scope, ...counted.map((name) => more[name] ?? 0), now]),
   );
 }
 
@@ -107,14 +95,12 @@ export async function writeReserved(t: Tx, { id, scopes, facts, tokens, nanos, i
     nanos,
     Number(isPriced),
   );
-  for (const scope of scopes) await addHeld(t, scope, tokens, nanos, now);
+  await add(t, scopes, { held_tokens: tokens, held_nanos: nanos }, now);
 }
 
-/** False where it is gone already: somebody charged it. */
-export async function removeReserved(t: Tx, { id, scopes, tokens, nanos }: Reserved, now: number): Promise<boolean> {
-  if ((await t.run('DELETE FROM budget_reserved WHERE id = ?', id)).changes === 0) return false;
-  for (const scope of scopes) await addHeld(t, scope, -tokens, -nanos, now);
-  return true;
+/** False where it is gone already: somebody charged it. What it held is still in the sums. */
+export async function removeReserved(t: Tx, { id }: Reserved): Promise<boolean> {
+  return (await t.run('DELETE FROM budget_reserved WHERE id = ?', id)).changes > 0;
 }
 
 /** From before `before`; with a `boot`, those of all others too. */

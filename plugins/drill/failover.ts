@@ -7,7 +7,7 @@ import { bold, type CommandHost, dim, oneLine, type RunCommand } from '../cli/co
 import type { Plan } from '../failover/contract.ts';
 import { startMock } from './mock-server.ts';
 import { playAll, type Scene } from './scenes.ts';
-import { isStageable, stagedConfig } from './stage.ts';
+import { castOf, isStageable, type Kept, stagedConfig, waitNotice } from './stage.ts';
 
 /** `instar drill failover`: the user's own chain and profiles, against a model server that is a mock, in a state folder that is thrown away. */
 export const run: RunCommand = async (argv, host) => {
@@ -33,7 +33,11 @@ async function rehearse(plan: Plan, host: CommandHost): Promise<readonly Scene[]
   chmodSync(home, 0o700);
   try {
     const configFile = join(home, 'instar.json5');
-    writeFileSync(configFile, JSON.stringify(stagedConfig(plan, mock, (values['auth'] as { cooldowns?: unknown } | undefined)?.cooldowns)));
+    const { auth, failover } = values as { readonly auth?: Pick<Kept, 'cooldowns'>; readonly failover?: Pick<Kept, 'waitSeconds'> };
+    const kept = { cooldowns: auth?.cooldowns, waitSeconds: failover?.waitSeconds };
+    const notice = waitNotice(kept);
+    if (notice) console.error(dim(notice));
+    writeFileSync(configFile, JSON.stringify(stagedConfig(plan, mock, kept)));
     const lock = await host.takeLock(home, 'command');
     if (!lock) throw new KernelError('DRILL_NOTHING', `${home} is in use; try again`);
     // No key of the user's is in this environment, so that none could be sent anywhere.
@@ -49,10 +53,13 @@ async function rehearse(plan: Plan, host: CommandHost): Promise<readonly Scene[]
   }
 }
 
-function shown({ agentId, candidates }: Plan, scenes: readonly Scene[]): string {
-  const chain = candidates.map(({ model, profiles, problem }) => {
+function shown(plan: Plan, scenes: readonly Scene[]): string {
+  const { agentId, candidates } = plan;
+  const cast = castOf(plan);
+  const chain = candidates.map(({ model }) => {
+    const profiles = cast.find((one) => one.model === model)?.profiles ?? [];
     const names = profiles.map(({ profile }) => profile.id.replace(`${profile.provider}:`, '')).join(', ');
-    return `${model}${problem ? bold(' (not to be had)') : names && profiles.length > 1 ? dim(` (${names})`) : ''}`;
+    return `${model}${profiles.length === 0 ? bold(' (not to be had)') : profiles.length > 1 ? dim(` (${names})`) : ''}`;
   });
   const rows = [...Map.groupBy(scenes, ({ fault, again }) => `${fault} ${again}`).values()].flatMap(rowsOf);
   const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
@@ -77,8 +84,9 @@ const wayOf = ({ attempts }: Scene) =>
     .map(({ model, profile, fault }) => `${model} as ${profile.replace(`${model.split('/')[0]}:`, '')} ${fault ? '✗' : '✓'}`)
     .join(' → ') || 'nothing asked';
 
-function endOf({ answeredBy, error }: Scene): string {
-  if (answeredBy) return dim(`${answeredBy} answers`);
+function endOf({ answeredBy, error, waitedMs }: Scene): string {
+  const waited = waitedMs === undefined ? '' : `after a wait of ${Math.round(waitedMs / 1000)} s `;
+  if (answeredBy) return dim(`${waited}${answeredBy} answers`);
   if (error?.reason === 'context_overflow') return dim('no switch: the conversation is compacted, then the same model is asked');
-  return dim(`the user reads: ${oneLine(error?.message ?? '', 160)} [${error?.code}]`);
+  return dim(`${waited}the user reads: ${oneLine(error?.message ?? '', 160)} [${error?.code}]`);
 }

@@ -4,6 +4,7 @@ import { AuthProfiles, type Standing } from '../auth-profiles/contract.ts';
 import { Events } from '../events/contract.ts';
 import {
   attemptOf,
+  type Credential,
   type Model,
   type ModelAsk,
   type ModelEvent,
@@ -13,7 +14,7 @@ import {
 } from '../models/contract.ts';
 import { Turn } from '../turns/contract.ts';
 import { chainOf, refOf } from './chain.ts';
-import { type Deadlines, inTime } from './deadline.ts';
+import { type Clock, type Deadlines, inTime } from './deadline.ts';
 import { secondsOf } from './seconds.ts';
 import type { Step } from './step.ts';
 import type { Switches } from './switches.ts';
@@ -21,6 +22,8 @@ import { failureOf, type Tried, walk } from './walk.ts';
 
 export interface Means {
   readonly deadlines: () => Deadlines;
+  /** Of attempts under way, by their signal. */
+  readonly clocks: WeakMap<AbortSignal, Clock>;
   readonly patienceMs: number;
   readonly switches: Switches;
   readonly random: () => number;
@@ -44,13 +47,16 @@ const implicit = (provider: string): Standing => ({
 export async function answer({ request, on }: ModelAsk, run: Run, means: Means): Promise<ModelReply> {
   const { model: wanted, sessionId, signal } = request;
   const turn = run.find(Turn);
+  const missing = turn?.model === wanted ? turn.modelMissing : undefined;
+  const wantedRef = missing?.ref ?? refOf(wanted);
   const chain = chainOf(run, {
     model: wanted,
     why: 'wanted',
     agentId: turn?.agentId ?? run.subject.agent,
     isAsked: turn?.modelAsked === true,
+    missing,
   });
-  let why: string | undefined;
+  let why: string | undefined = missing && 'model_not_found';
   return walk({
     chain,
     signal,
@@ -64,9 +70,9 @@ export async function answer({ request, on }: ModelAsk, run: Run, means: Means):
       // A little longer, each time otherwise: not all sessions ask at one moment.
       await pause(ms + 250 * means.random(), undefined, { signal }).catch(() => {});
     },
-    attempt: (step) => attempt(step, { request, on }, run, means, () => tell(run, means, turn, { wanted, step, why })),
-    async ended({ ref, model, standing }, failure, beganAt) {
-      if (ref === refOf(wanted)) why = failure?.reason;
+    attempt: (step) => attempt(step, { request, on }, run, means, () => tell(run, means, turn, { wanted, wantedRef, step, why })),
+    async ended({ ref, model, standing }, { reply: { failure }, credential }, beganAt) {
+      if (ref === wantedRef) why = failure?.reason;
       // What was not admitted, such as by a budget, is told by whoever asked: it says nothing of the model.
       if (failure?.reason)
         means.log.warn(`${ref} as ${standing.profile.id}: ${failure.reason}: ${failure.message}`, {
@@ -75,23 +81,29 @@ export async function answer({ request, on }: ModelAsk, run: Run, means: Means):
         });
       const end = {
         profile: standing.profile.id,
+        origin: standing.profile.origin,
         provider: model.provider,
         model: model.id,
         sessionId,
         beganAt,
+        credential,
         ...(failure && { failure }),
       };
       // A full disk is no reason to throw an answer away.
-      await run
+      return run
         .find(AuthProfiles)
         ?.report(run, end)
-        .catch((error: unknown) => means.log.warn(`what came of ${ref} could not be kept: ${messageOf(error)}`));
+        .catch((error: unknown) => {
+          means.log.warn(`what came of ${ref} could not be kept: ${messageOf(error)}`);
+          return false;
+        });
     },
   });
 }
 
 async function attempt({ model, standing }: Step, { request, on }: ModelAsk, run: Run, means: Means, answers: () => void): Promise<Tried> {
   let [isShown, isBegun] = [false, false];
+  let credential: Credential | undefined; // of this attempt: one that is left behind may still get its own
   const hear = (event: ModelEvent) => {
     if (!isBegun) answers();
     isBegun = true;
@@ -105,13 +117,14 @@ async function attempt({ model, standing }: Step, { request, on }: ModelAsk, run
   if (!reply.failure && !isBegun) answers();
   if (isBegun && !isShown && reply.failure && !request.signal.aborted)
     publish(run, 'reply_restarted', { reason: reply.failure.reason ?? 'unknown' });
-  return { reply, isShown };
+  return { reply, isShown, credential };
 
   async function asked(): Promise<ModelReply> {
     const own = await suited(request, model, run);
     // A token may have to be renewed first: that is part of what must be in time, and of what a stop ends.
-    const ask = async (signal: AbortSignal, told: (event: ModelEvent) => void) => {
-      const credential = await run.find(AuthProfiles)?.credential(run, standing.profile);
+    const ask = async (signal: AbortSignal, told: (event: ModelEvent) => void, clock: Clock) => {
+      means.clocks.set(signal, clock);
+      credential = await run.find(AuthProfiles)?.credential(run, standing.profile);
       return run.get(Models).complete(run, { ...own, model, signal, ...(credential && { credential }) }, told);
     };
     return inTime(ask, model, request.signal, hear, means.deadlines());
@@ -129,14 +142,16 @@ async function suited(request: UnsignedRequest, model: Model, run: Run): Promise
 
 interface Change {
   readonly wanted: Model;
+  /** Another than that of `wanted` where what the config names cannot be had. */
+  readonly wantedRef: string;
   readonly step: Step;
   readonly why: string | undefined;
 }
 
 /** SPEC 7.8: every change of the model that answers a session is shown, and so is the way back. */
-function tell(run: Run, { switches, log }: Means, turn: Turn | undefined, { wanted, step, why }: Change) {
+function tell(run: Run, { switches, log }: Means, turn: Turn | undefined, { wanted, wantedRef, step, why }: Change) {
   if (!turn) return;
-  const change = switches.note(turn.sessionId, refOf(wanted), step.ref);
+  const change = switches.note(turn.sessionId, wantedRef, step.ref);
   if (!change) return;
   const { from, to, isBack } = change;
   const reason = why ?? standingsIn(run, turn.sessionId)(wanted).find((standing) => standing.reason)?.reason ?? 'unknown';

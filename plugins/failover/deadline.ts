@@ -7,7 +7,14 @@ export interface Deadlines {
   readonly graceMs: number;
 }
 
-type Ask = (signal: AbortSignal, on: (event: ModelEvent) => void) => Promise<ModelReply>;
+/** The time to the first sign. It stands still while somebody decides whether the request may go out. */
+export interface Clock {
+  stop(): void;
+  /** From the beginning. */
+  start(): void;
+}
+
+type Ask = (signal: AbortSignal, on: (event: ModelEvent) => void, clock: Clock) => Promise<ModelReply>;
 
 /** One attempt that must begin, and go on, in time. A stop from outside ends it as a stop, lateness as a timeout. */
 export async function inTime(
@@ -31,8 +38,17 @@ export async function inTime(
     late = `${what} for ${Math.round(ms / 100) / 10} s`;
     end();
   };
-  let timer = setTimeout(tooLate('no sign of an answer', deadlines.firstMs), deadlines.firstMs);
+  const first = () => setTimeout(tooLate('no sign of an answer', deadlines.firstMs), deadlines.firstMs);
+  let timer = first();
   let isBegun = false;
+  const clock: Clock = {
+    stop: () => void (isBegun || clearTimeout(timer)),
+    start() {
+      if (isBegun || isOver) return;
+      clearTimeout(timer);
+      timer = first();
+    },
+  };
   const hear = (event: ModelEvent) => {
     if (isOver || inner.signal.aborted) return;
     if (isBegun) timer.refresh();
@@ -46,7 +62,7 @@ export async function inTime(
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   try {
-    const reply = await Promise.race([ask(inner.signal, hear), left.promise]);
+    const reply = await Promise.race([ask(inner.signal, hear, clock), left.promise]);
     const isStopped = reply.failure?.code === 'MODEL_ABORTED' && !signal.aborted;
     return isStopped && late !== undefined ? timedOut(reply, model, late) : reply;
   } finally {

@@ -1,7 +1,8 @@
 import { definePlugin } from '../../kernel/index.ts';
 import { Methods } from '../gateway/contract.ts';
-import { AskModel, Models } from '../models/contract.ts';
+import { AdmitRequest, AskModel, Models, type UnsignedRequest } from '../models/contract.ts';
 import { answer, type Means } from './answer.ts';
+import type { Clock } from './deadline.ts';
 import { failoverMethods } from './methods.ts';
 import { openSwitches } from './switches.ts';
 
@@ -36,10 +37,18 @@ export default definePlugin({
       switches: await ctx.lease('failover:switches', openSwitches),
       deadlines: () => ({ firstMs: jittered(firstByteSeconds), idleMs: jittered(idleSeconds), graceMs: 1000 }),
       patienceMs: waitSeconds * 1000,
+      clocks: new WeakMap(),
       random: Math.random,
       log: ctx.log,
     };
     ctx.tap(AskModel, (ask, run) => (run.find(Models) ? answer(ask, run, means) : undefined));
+    // Around all others: while a person is asked whether a request may go out, its server is not late.
+    const turns = (how: keyof Clock) => (request: UnsignedRequest) => {
+      means.clocks.get(request.signal)?.[how]();
+      return undefined;
+    };
+    ctx.tap(AdmitRequest, turns('stop'), -10_000);
+    ctx.tap(AdmitRequest, turns('start'), 10_000);
     ctx.tap(Methods, (methods) => ({ ...methods, ...failoverMethods(means.patienceMs) }));
   },
 });

@@ -29,7 +29,7 @@ async function list(run: Run): Promise<readonly ModelLine[]> {
       .get(Models)
       .choose(run, id)
       .catch(() => undefined); // explain says why
-    if (choice) use(refOf(choice.model), id);
+    if (choice && !choice.missing) use(refOf(choice.model), id);
     const { fallbacks } = modelChain(agents, id);
     fallbacks.forEach((ref, i) => use(ref, `${id} (fallback ${i + 1})`));
     // What a known provider has besides the usual one is here once somebody names it.
@@ -52,8 +52,8 @@ async function list(run: Run): Promise<readonly ModelLine[]> {
 async function explain(params: Params, run: Run, patienceMs: number): Promise<Plan> {
   const asked = wordOf(params, 'model');
   const { agentId, sessionKey } = addressOf(params, run);
-  const { model, why } = await run.get(Models).choose(run, agentId, asked);
-  const chain = chainOf(run, { model, why, agentId, isAsked: asked !== undefined });
+  const { model, why, missing } = await run.get(Models).choose(run, agentId, asked);
+  const chain = chainOf(run, { model, why, agentId, isAsked: asked !== undefined, missing });
   const sessionId = sessionKey && (await run.find(Sessions)?.find(sessionKey))?.sessionId;
   const standingsOf = standingsIn(run, sessionId);
   const next =
@@ -68,7 +68,7 @@ async function explain(params: Params, run: Run, patienceMs: number): Promise<Pl
   return {
     agentId,
     ...(sessionKey && { sessionKey }),
-    wanted: { model: refOf(model), why },
+    wanted: missing ? { model: missing.ref, why: missing.why } : { model: refOf(model), why },
     ...(next && { next: { model: next.ref, profile: next.standing.profile.id, why: next.why } }),
     candidates: await Promise.all(candidates),
   };
@@ -77,9 +77,9 @@ async function explain(params: Params, run: Run, patienceMs: number): Promise<Pl
 /** What each costs is a handful of tokens. One after the other: a probe must not be what trips a limit. */
 async function probe(params: Params, run: Run): Promise<readonly ProbeLine[]> {
   const { agentId } = addressOf(params, run);
-  const { model, why } = await run.get(Models).choose(run, agentId);
+  const { model, why, missing } = await run.get(Models).choose(run, agentId);
   const lines: ProbeLine[] = [];
-  for (const candidate of chainOf(run, { model, why, agentId, isAsked: false })) {
+  for (const candidate of chainOf(run, { model, why, agentId, isAsked: false, missing })) {
     const problem = await problemOf(candidate);
     if (problem !== undefined) lines.push({ model: candidate.ref, ok: false, ms: 0, message: problem });
     else {
@@ -94,6 +94,7 @@ async function probeOne(
   run: Run,
   model: Awaited<ReturnType<Models['resolve']>>,
   profile: Parameters<AuthProfiles['credential']>[1],
+  isAgain = false,
 ): Promise<ProbeLine> {
   const [began, beganAt, profiles] = [performance.now(), Date.now(), run.find(AuthProfiles)];
   const signal = AbortSignal.any([run.signal, AbortSignal.timeout(60_000)]);
@@ -111,7 +112,16 @@ async function probeOne(
       ...(credential && { credential }),
     };
     const { failure } = await run.get(Models).complete(run, request, () => {});
-    await profiles?.report(run, { ...line, provider: model.provider, model: model.id, beganAt, ...(failure && { failure }) });
+    const end = {
+      ...line,
+      origin: profile.origin,
+      provider: model.provider,
+      model: model.id,
+      beganAt,
+      credential,
+      ...(failure && { failure }),
+    };
+    if ((await profiles?.report(run, end)) && !isAgain) return await probeOne(run, model, profile, true);
     const ms = Math.round(performance.now() - began);
     if (!failure) return { ...line, ok: true, ms, message: 'answers' };
     return { ...line, ok: false, ms, message: failure.message, ...(failure.reason && { reason: failure.reason }) };

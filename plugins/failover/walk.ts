@@ -1,6 +1,6 @@
 import { isCoded, messageOf } from '../../kernel/index.ts';
 import { addUsage, type Usage } from '../sessions/contract.ts';
-import { attemptOf, type FailureReason, type ModelFailure, type ModelReply } from '../models/contract.ts';
+import { attemptOf, type Credential, type FailureReason, type ModelFailure, type ModelReply } from '../models/contract.ts';
 import type { Candidate } from './chain.ts';
 import type { AttemptNote } from './contract.ts';
 import { exhausted } from './exhausted.ts';
@@ -9,6 +9,8 @@ import { type Busy, keyOf, nextStep, probeStep, soonStep, type StandingsOf, type
 /** What came of one attempt. `isShown`: text of it was shown, which cannot be taken back. */
 export interface Tried {
   readonly reply: ModelReply;
+  /** What it was asked with; absent where that was not needed, or not to be had in time. */
+  readonly credential?: Credential | undefined;
   readonly isShown: boolean;
 }
 
@@ -18,8 +20,8 @@ export interface Walk {
   readonly standingsOf: StandingsOf;
   /** Never rejects. */
   readonly attempt: (step: Step) => Promise<Tried>;
-  /** Is told of every attempt but those that were stopped. */
-  readonly ended: (step: Step, failure: ModelFailure | undefined, beganAt: number) => Promise<void>;
+  /** Is told of every attempt but those that were stopped. True: it may be asked again at once, with another secret. */
+  readonly ended: (step: Step, tried: Tried, beganAt: number) => Promise<boolean | undefined>;
   /** Before the same is asked again. */
   readonly pause: () => Promise<void>;
   /** The longest rest that is waited out, once, where all else has failed. */
@@ -59,6 +61,7 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   const givenUp = new Set<string>();
   const spoiled = new Set<string>();
   const busy = new Map<string, Busy>();
+  const anew = new Set<string>();
   const behind = { asked, givenUp, spoiled, busy };
   const notes: AttemptNote[] = [];
   const spent: Usage[] = [];
@@ -68,8 +71,8 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
   let waitedMs: number | undefined;
 
   const nothing = async () => {
-    const first = await chain[0]?.model();
-    if (!first) throw new Error('the chain is empty');
+    const [first] = (await Promise.all(chain.map((one) => one.model().catch(() => undefined)))).filter((model) => model !== undefined);
+    if (!first) throw new Error('no model of the chain can be had');
     const failure: ModelFailure = { code: 'MODEL_NO_KEY', message: 'no profile of it can be used', reason: 'auth' };
     return { message: attemptOf(first, {}, failure).message, failure };
   };
@@ -103,24 +106,33 @@ export async function walk({ chain, signal, standingsOf, attempt, ended, pause, 
     if (end) return sum(end);
     if (!step) return failed();
     isProbed ||= step.isProbe && step.readyAt === undefined;
-    asked.add(keyOf(step.ref, step.standing.profile.id));
+    const key = keyOf(step.ref, step.standing.profile.id);
+    asked.add(key);
     const [began, beganAt] = [performance.now(), now()];
-    const { reply, isShown } = await attempt(step);
+    const tried = await attempt(step);
+    const { reply, isShown } = tried;
     last = reply;
     spent.push(reply.message.usage);
     const { failure } = reply;
     if (failure?.code === 'MODEL_ABORTED' && signal.aborted) return sum(reply);
-    await ended(step, failure, beganAt);
+    const isAnew = await ended(step, tried, beganAt);
     if (!failure) return sum(reply);
     notes.push(noteOf(step, failure, performance.now() - began));
     const verdict = verdictOn(failure, again !== undefined);
     const isOnly = verdict === 'stop' && notes.length === 1;
     if (isOnly || isShown || failure.reason === undefined || failure.reason === 'context_overflow') return sum(reply);
     if (verdict === 'stop') return failed();
+    if (isAnew && !anew.has(key)) {
+      again = undefined;
+      anew.add(key);
+      asked.delete(key);
+      if (step.isProbe) isProbed = false;
+      continue;
+    }
     if (failure.reason === 'rate_limit' || failure.reason === 'overloaded') {
       const restMs = failure.retryAfterMs ?? (failure.reason === 'overloaded' ? hiccupMs : undefined);
       const { reason } = failure;
-      busy.set(keyOf(step.ref, step.standing.profile.id), { reason, ...(restMs !== undefined && { readyAt: now() + restMs }) });
+      busy.set(key, { reason, ...(restMs !== undefined && { readyAt: now() + restMs }) });
     }
     if (verdict === 'next profile' && !failure.perModel) spoiled.add(step.standing.profile.id);
     if (verdict === 'next model') givenUp.add(step.ref);
@@ -136,5 +148,7 @@ function noteOf({ ref, standing }: Step, { reason, code, message }: ModelFailure
 /** A failure on our own side that came before the request: of the profile where it says so, else of nobody. */
 export function failureOf(cause: unknown): ModelFailure {
   const code = isCoded(cause) ? cause.code : 'ADAPTER_FAILED';
-  return { code, message: messageOf(cause), ...(/^(?:AUTH|SECRET)_/.test(code) && { reason: 'auth' }) };
+  const failure = { code, message: messageOf(cause) };
+  if (code === 'AUTH_ENDPOINT_DOWN') return { ...failure, reason: 'timeout' };
+  return /^(?:AUTH|SECRET)_/.test(code) ? { ...failure, reason: 'auth' } : failure;
 }

@@ -1,7 +1,7 @@
-import { Host, KernelError, type Run } from '../../kernel/index.ts';
+import { Host, isCoded, KernelError, messageOf, type Run } from '../../kernel/index.ts';
 import { Agents, modelChain } from '../agents/contract.ts';
 import type { Catalog } from './catalog.ts';
-import { ModelCatalog, type Model, type ModelChoice } from './contract.ts';
+import { type MissingModel, ModelCatalog, type Model, type ModelChoice } from './contract.ts';
 import type { LocalServer } from './detect.ts';
 import { hosted } from './known.ts';
 import { keyedBy } from './provider.ts';
@@ -18,15 +18,40 @@ export async function choiceOf(
 ): Promise<ModelChoice> {
   if (asked) return { model: await catalog.resolve(run, asked), why: 'asked for by name' };
   const named = configuredRef(run, agentId);
-  if (named) return because(await catalog.resolve(run, named.ref), () => `named in ${whereIs(run, named.path)}`);
+  if (named) return byName(run, catalog, named);
   const { first } = catalog;
   if (first) return because(first, () => `the first in ${whereIs(run, 'models.providers')}; ${choose} another`);
   return byKey(run, catalog) ?? (await byServer(found)) ?? (await byPlugin(run));
 }
 
+/** SPEC 7.4: where the config's model cannot be had, the first of its fallbacks that can: nobody asked for it by name. */
+async function byName(run: Run, catalog: Catalog, { ref, path, fallbacks }: Named): Promise<ModelChoice> {
+  const why = () => `named in ${whereIs(run, path)}`;
+  try {
+    return because(await catalog.resolve(run, ref), why);
+  } catch (error) {
+    if (!isCoded(error) || error.code !== 'MODEL_UNKNOWN') throw error;
+    const problem = messageOf(error);
+    for (const other of fallbacks) {
+      const model = await catalog.resolve(run, other).catch(() => undefined);
+      if (model) return because(model, () => `in place of ${ref}, ${why()}: ${problem}`, missingFor(ref, why, problem));
+    }
+    throw error;
+  }
+}
+
 /** The reason is made when somebody reads it: a turn does not. */
-const because = (model: Model, why: () => string): ModelChoice => ({
+const because = (model: Model, why: () => string, missing?: MissingModel): ModelChoice => ({
   model,
+  get why() {
+    return why();
+  },
+  ...(missing && { missing }),
+});
+
+const missingFor = (ref: string, why: () => string, problem: string): MissingModel => ({
+  ref,
+  problem,
   get why() {
     return why();
   },
@@ -39,13 +64,19 @@ export function isSettled(run: Run, catalog: Catalog): boolean {
   return agents !== undefined && agents.ids.length > 0 && agents.ids.every((id) => configuredRef(run, id));
 }
 
-function configuredRef(run: Run, agentId: string): { readonly ref: string; readonly path: string } | undefined {
+interface Named {
+  readonly ref: string;
+  readonly path: string;
+  readonly fallbacks: readonly string[];
+}
+
+function configuredRef(run: Run, agentId: string): Named | undefined {
   const agents = run.find(Agents);
-  const ref = agents && modelChain(agents, agentId).primary;
+  const { primary: ref, fallbacks = [] } = agents ? modelChain(agents, agentId) : {};
   if (!agents || !ref) return undefined;
   const own = agents.own(agentId)?.model;
   const isOwn = typeof own === 'string' || own?.primary !== undefined;
-  return { ref, path: `${isOwn ? agents.path(agentId) : 'agents.defaults'}.model` };
+  return { ref, fallbacks, path: `${isOwn ? agents.path(agentId) : 'agents.defaults'}.model` };
 }
 
 function byKey(run: Run, catalog: Catalog): ModelChoice | undefined {

@@ -112,10 +112,11 @@ function codeIn(error: unknown, depth = 0): string | undefined {
 }
 
 function retryAfter(headers: AttemptFailure['headers']): number | undefined {
-  const milliseconds = Number(headers?.['retry-after-ms'] ?? Number.NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const value = String(headers?.['retry-after'] ?? '').trim();
-  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const valueOf = (name: string) => String(headers?.[name] ?? '').trim();
+  const isNumber = (text: string) => /^\d+(?:\.\d+)?$/.test(text);
+  const [milliseconds, value] = [valueOf('retry-after-ms'), valueOf('retry-after')];
+  if (isNumber(milliseconds)) return Number(milliseconds);
+  if (isNumber(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

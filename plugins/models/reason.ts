@@ -1,4 +1,5 @@
 import type { AttemptFailure, FailureReason, Model } from './contract.ts';
+import { type Word, wordsIn } from './reason-words.ts';
 import table from './reasons.json' with { type: 'json' };
 
 /** A row of `reasons.json`. All that it names must hold; the first row that holds decides. */
@@ -9,7 +10,7 @@ interface Row {
   readonly status?: readonly number[];
   /** Words that an error names its kind by, wherever it has them. */
   readonly kind?: readonly string[];
-  /** A pattern in the body, whatever its case. */
+  /** A pattern in what the error says of itself, whatever its case. */
   readonly text?: string;
   readonly reason: FailureReason;
   /** The error is this model's: other models of the same key may well answer. */
@@ -27,8 +28,9 @@ export type Classified = { readonly reason?: FailureReason; readonly perModel?: 
 /** What a failure means for the next attempt. What no row knows is `unknown`; a stop of our own is nobody's failure. */
 export function reasonOf(model: Pick<Model, 'provider' | 'baseUrl'>, failure: AttemptFailure): Classified {
   if (failure.code === 'MODEL_ABORTED') return {};
-  const said = `${failure.body ?? ''} ${failure.message}`;
-  const kinds = kindsIn(failure);
+  const words = wordsIn(failure.body ?? '');
+  const kinds = kindsIn(words, failure.headers);
+  const said = [...words.flatMap(({ value }) => (typeof value === 'string' ? value : [])), failure.message];
   const provider = providerOf(model);
   const found = rows.find(
     (row) =>
@@ -36,7 +38,7 @@ export function reasonOf(model: Pick<Model, 'provider' | 'baseUrl'>, failure: At
       (!row.code || row.code.includes(failure.code)) &&
       (!row.status || (failure.status !== undefined && row.status.includes(failure.status))) &&
       (!row.kind || kinds.some((kind) => row.kind?.has(kind))) &&
-      (!row.text || row.text.test(said)),
+      (!row.text || said.some((text) => row.text?.test(text))),
   );
   return { reason: found?.reason ?? 'unknown', ...(found?.perModel && { perModel: true }) };
 }
@@ -56,33 +58,17 @@ function providerOf({ provider, baseUrl }: Pick<Model, 'provider' | 'baseUrl'>):
   return hosts.find(([pattern]) => pattern.test(host))?.[1] ?? provider;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Type, code and status of an error, of what it wraps and of its details, lower-cased: each provider has its own place for them. */
-function kindsIn({ body = '', headers }: AttemptFailure): readonly string[] {
-  const found: string[] = [];
+/** Type, code and status of an error and of what it wraps, lower-cased. */
+function kindsIn(words: readonly Word[], headers: AttemptFailure['headers']): readonly string[] {
   const header = headers?.['x-amzn-errortype'];
-  if (typeof header === 'string') found.push(...header.split(':', 1));
-  const read = (value: unknown, depth: number): void => {
-    if (depth > 4 || typeof value !== 'object' || value === null) return;
-    if (Array.isArray(value)) return value.slice(0, 8).forEach((each) => read(each, depth + 1));
-    const fields = value as Json;
-    for (const name of ['type', 'code', 'status', '__type', 'reason']) {
-      const word = fields[name];
-      if (typeof word === 'string') found.push(word.split('#').at(-1) ?? word);
-      // Numbers are HTTP's own, which the status tells already; some servers tell them here alone.
-      else if (typeof word === 'number' && name === 'code') found.push(String(word));
-    }
-    for (const name of ['error', 'details', 'innererror', 'inner_error', 'metadata']) read(fields[name], depth + 1);
-  };
-  read(parsed(body), 0);
+  const found = typeof header === 'string' ? header.split(':', 1) : [];
+  for (const { field, value } of words) {
+    if (!kindFields.has(field)) continue;
+    if (typeof value === 'string') found.push(value.split('#').at(-1) ?? value);
+    // Numbers are HTTP's own, which the status tells already; some servers tell them here alone.
+    else if (field === 'code') found.push(String(value));
+  }
   return found.map((word) => word.toLowerCase());
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // not JSON, or cut: the table's patterns read it as text
-  }
-}
+const kindFields: ReadonlySet<string> = new Set(['type', 'code', 'status', '__type', 'reason']);

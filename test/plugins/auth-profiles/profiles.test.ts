@@ -39,7 +39,7 @@ const report = (
     const failure = reason && { code: 'MODEL_HTTP', message: 'x', reason, ...facts };
     return run
       .get(AuthProfiles)
-      .report(run, { profile, provider: 'a', model, sessionId, beganAt: Date.now(), ...(failure && { failure }) });
+      .report(run, { profile, provider: 'a', origin: 'config', model, sessionId, beganAt: Date.now(), ...(failure && { failure }) });
   });
 const call = <T>(t: TestKernel, method: string, params: object = {}): Promise<T> =>
   t.kernel.run(async (run) => {

@@ -19,7 +19,7 @@ const request: UnsignedRequest = {
   system: 'x'.repeat(400),
   messages: [],
   tools: [],
-  signal: AbortSignal.timeout(1000),
+  signal: new AbortController().signal,
 };
 const reply = (code: string | undefined, usage = noUsage, text = ''): ModelReply =>
   attemptOf(model, { usage, content: text ? [{ type: 'text', text }] : [] }, code === undefined ? undefined : { code, message: 'm' });

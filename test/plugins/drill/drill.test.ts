@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CommandHost } from '../../../plugins/cli/contract.ts';
 import { run } from '../../../plugins/drill/command.ts';
 import type { Scene } from '../../../plugins/drill/scenes.ts';
@@ -52,6 +52,8 @@ test('instar drill failover plays each fault on the user’s chain, asks no real
     'unknown of a/m': [['a/m a:one', 'a/m a:one'], 'FAILOVER_EXHAUSTED'],
     'rate_limit of every model, then again, when they are well': [['a/m a:one'], 'a/m'],
   });
+  const waited = scenes.filter(({ waitedMs = 0 }) => waitedMs > 1000).map(({ fault, where }) => `${fault} of ${where}`);
+  expect(waited).toEqual(['overloaded of every model']);
   expect(real.asked()).toBe(0);
   expect(stdout).not.toMatch(/secret-of|real-key/);
   const { stdout: listed } = await instar(place.home, ['models', 'auth', 'list', '--json']);
@@ -59,8 +61,6 @@ test('instar drill failover plays each fault on the user’s chain, asks no real
 }, 60_000);
 
 test('a drill that does not exist is told with the nearest', async () => {
-  const told = vi.spyOn(console, 'error').mockImplementation(() => {});
-  expect(await run(['failovr'], { commands: new Map() } as unknown as CommandHost)).toBe(64);
-  expect(told.mock.calls[0]?.[0]).toContain('did you mean "failover"?');
-  told.mockRestore();
+  const wrong = { code: 'CLI_USAGE', message: expect.stringContaining('did you mean "failover"?') };
+  await expect(run(['failovr'], {} as CommandHost)).rejects.toMatchObject(wrong);
 });

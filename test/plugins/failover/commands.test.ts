@@ -8,7 +8,7 @@ beforeEach(() => {
   printed = [];
   for (const method of ['log', 'error'] as const) vi.spyOn(console, method).mockImplementation((line: string) => void printed.push(line));
 });
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => void vi.restoreAllMocks().useRealTimers());
 
 const asked: [string, unknown][] = [];
 /** A gateway that answers as it is told. */
@@ -34,6 +34,7 @@ test('auth clear takes a profile, a provider, or nothing', async () => {
 });
 
 test('auth list shows what each waits for', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   const resting = line('p', 'a', { state: 'resting', readyAt: Date.now() + 120_000, why: 'rests altogether after auth, error 3' });
   await auth(
     ['list'],
@@ -42,7 +43,7 @@ test('auth list shows what each waits for', async () => {
     }),
   );
   expect(printed[0]?.replaceAll(/\u001b\[\d+m/g, '')).toMatch(
-    /^ {2}a\n {4}p {2}ready in 2 min {2}api_key, auth\.profiles; rests altogether after auth, error 3\n {4}q {2}ready {2}api_key, auth\.profiles; with m: ready in [45]\.\d s \(rate_limit\)$/,
+    /^ {2}a\n {4}p {2}ready in 2 min {2}api_key, auth\.profiles; rests altogether after auth, error 3\n {4}q {2}ready {2}api_key, auth\.profiles; with m: ready in 5\.0 s \(rate_limit\)$/,
   );
 });
 

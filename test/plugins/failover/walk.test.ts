@@ -92,7 +92,7 @@ async function ask({ chain, profiles, ending, patienceMs = 0, retryAfterMs = () 
       if (stopsWait) abort.abort();
       else clock += ms;
     },
-    async ended({ model, standing }, failure) {
+    async ended({ model, standing }, { reply: { failure } }) {
       const rests = failure?.reason && !['format', 'context_overflow', 'unknown'].includes(failure.reason);
       if (rests) resting.set(failure.perModel ? `${standing.profile.id} ${model.id}` : standing.profile.id, failure.reason);
     },

@@ -56,6 +56,8 @@ test.each<[string, Partial<AttemptFailure>, string]>([
 test.each<[Record<string, string>, number | undefined]>([
   [{ 'retry-after': '7' }, 7000],
   [{ 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+  [{ 'retry-after-ms': '', 'retry-after': '60' }, 60_000],
+  [{ 'retry-after-ms': 'Infinity', 'retry-after': ' 60 ' }, 60_000],
   [{ 'retry-after': 'soon' }, undefined],
   [{ 'retry-after': new Date(0).toUTCString() }, 0],
   [{}, undefined],

@@ -27,6 +27,7 @@ const providers = {
   llamacpp: 'http://127.0.0.1:8080/v1',
   vllm: 'http://127.0.0.1:8000/v1',
   litellm: 'http://127.0.0.1:4000',
+  other: 'https://models.example/v1',
 };
 
 describe.for(Object.entries(providers))('SPEC 7.3: what an error of %s means', ([provider, baseUrl]) => {
