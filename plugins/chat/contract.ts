@@ -3,11 +3,12 @@
  *
  * - `chat.send {text, sessionKey?, agentId?, images?, idempotencyKey?, model?}` → `{itemId, sessionKey, agentId}`
  * - `chat.stop {sessionKey}` → `{stopped}`
- * - `chat.result {itemId}` → `{state: waiting | running | done | unknown, delivery?}`: the stored answer of an item, for a client that lost its socket
+ * - `chat.result {itemId}` → `{state: waiting | running | done | unknown, delivery?, cursor?}`: the stored answer of an item,
+ *   for a client that lost its socket; while it runs, replay after `cursor` shows what its turn is saying
  * - `sessions.list {agentId?, limit?}` → `{sessions: SessionRecord[]}`
  * - `sessions.history {sessionKey}` → `{session?, entries: Entry[], cursor, active}`: replay events after `cursor`.
  *   `session` is absent while there is none. A replayed `message_end` may repeat an entry (its id is the `messageId`)
- * - `sessions.reset {sessionKey}` → `{session}` · `sessions.remove {sessionKey}` → `{removed}`; both end the running turn
+ * - `sessions.reset {sessionKey}` → `{session}` · `sessions.remove {sessionKey}` → `{removed}`; both stop what runs and what waits
  * - `events.watch {sessionKey?, after?}` → `{cursor, missed}` and frames `{event: 'live', data: LiveEvent}`; what is
  *   replayed comes before the answer. One watch per client: another one replaces it · `events.stop {}`
  * - `agents.list {}` → `{agents: {id, name?}[], defaultId}`: for a picker where there is more than one
@@ -61,3 +62,6 @@ export interface TurnEvents {
   plugin_leak: { plugin: string; what: string; place: string };
   session_changed: { session: import('../sessions/contract.ts').SessionRecord };
 }
+
+/** Characters of `chat.send`'s text. */
+export const longestText = 1_000_000;

@@ -69,7 +69,7 @@ async function result(params: Params, _client: unknown, run: Run) {
     .get(Inbox)
     .active()
     .find((item) => item.itemId === itemId);
-  if (active) return { state: active.state };
+  if (active) return { state: active.state, ...(active.state === 'running' && { cursor: run.get(Events).settled(active.sessionKey) }) };
   const delivery = await run.get(Outbox).find(itemId);
   return delivery ? { state: 'done', delivery } : { state: 'unknown' };
 }
@@ -89,16 +89,14 @@ async function history(params: Params, client: Client, run: Run) {
 
 async function reset(params: Params, client: Client, run: Run) {
   const sessionKey = await existing(params, client, run);
-  run.get(Inbox).abort(sessionKey, 'the session was reset');
-  const session = await run.get(Sessions).reset(sessionKey);
+  const session = await run.get(Inbox).clear(sessionKey, run, () => run.get(Sessions).reset(sessionKey));
   run.get(Events).publish({ type: 'session_changed', sessionKey, data: { session } });
   return { session };
 }
 
 async function remove(params: Params, client: Client, run: Run) {
   const sessionKey = await existing(params, client, run);
-  run.get(Inbox).abort(sessionKey, 'the session was removed');
-  await run.get(Sessions).remove(sessionKey);
+  await run.get(Inbox).clear(sessionKey, run, () => run.get(Sessions).remove(sessionKey));
   return { removed: true };
 }
 

@@ -1,10 +1,12 @@
 import type { Content } from '../../kernel/index.ts';
 import { refusal } from '../gateway/contract.ts';
+import { faultOfPicture } from '../sessions/contract.ts';
+import { longestText } from './contract.ts';
 
 /** What a client sent with a call: nothing in it is believed before it was looked at. */
 export type Params = Readonly<Record<string, unknown>>;
 
-const limits = { text: 1_000_000, word: 512, images: 16 };
+const limits = { text: longestText, word: 512, images: 16 };
 
 export const wrong = (what: string) => refusal(400, 'CHAT_PARAMS', what);
 
@@ -40,10 +42,11 @@ export function countOf(params: Params, name: string): number | undefined {
 export function imagesOf(params: Params): readonly Content[] {
   const value = params.images ?? [];
   if (!Array.isArray(value) || value.length > limits.images) throw wrong(`"images" must be a list of at most ${limits.images}`);
-  return value.map((image: unknown) => {
+  return value.map((image: unknown, i) => {
     const { data, mimeType } = (image ?? {}) as Params;
-    const fits = typeof data === 'string' && typeof mimeType === 'string' && /^image\/[\w.+-]+$/.test(mimeType);
-    if (!fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw wrong('an image is {"data": base64, "mimeType": "image/…"}');
+    if (typeof data !== 'string' || typeof mimeType !== 'string') throw wrong('an image is {"data": base64, "mimeType": "image/…"}');
+    const fault = faultOfPicture(data, mimeType);
+    if (fault) throw wrong(`"images"[${i}] is ${fault}; send png, jpeg, gif or webp`);
     return { type: 'image', data, mimeType };
   });
 }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { Leasable } from '../../kernel/index.ts';
 import type { Events } from '../events/contract.ts';
 import type { Client } from '../gateway/contract.ts';
@@ -11,18 +12,21 @@ export interface Watches extends Leasable {
 }
 
 export function openWatches(): Watches {
-  const watches = new Map<string, Watch>();
+  const watches = new Map<string, { readonly watch: Watch; readonly leaving: Disposable }>();
   const stop = (id: string) => {
-    watches.get(id)?.stop();
+    const known = watches.get(id);
+    known?.watch.stop();
+    known?.leaving[Symbol.dispose]();
     return watches.delete(id);
   };
   return {
     start(client, events, filter) {
-      if (!stop(client.id)) client.signal.addEventListener('abort', () => stop(client.id), { once: true });
+      stop(client.id);
       const watch = events.watch(filter, (event) => client.send('live', event));
+      const { cursor, missed } = watch;
       if (client.signal.aborted) watch.stop();
-      else watches.set(client.id, watch);
-      return { cursor: watch.cursor, missed: watch.missed };
+      else watches.set(client.id, { watch, leaving: addAbortListener(client.signal, () => stop(client.id)) });
+      return { cursor, missed };
     },
     stop: (client) => stop(client.id),
     resume() {}, // holds nothing of the outside world

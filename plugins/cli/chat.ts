@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { askingView } from './asking.ts';
-import { exitCodes, type RunCommand } from './contract.ts';
+import { exitCodes, misused, type RunCommand } from './contract.ts';
 import { type Link, openLink } from './link.ts';
 import { errorLine } from './exit.ts';
 import { converse } from './repl.ts';
@@ -23,10 +23,7 @@ export const run: RunCommand = async (argv, host) => {
   try {
     if (positionals.length === 0 && isAttended) return await converse(link, terminal(), values, view);
     const text = positionals.join(' ') || (await readAll(process.stdin));
-    if (!text.trim()) {
-      console.error(`instar: there is no text to send; usage: ${host.commands.get('chat')?.usage}`);
-      return exitCodes.usage;
-    }
+    if (!text.trim()) throw misused('there is no text to send');
     return await single(link, { ...values, text }, view);
   } finally {
     opened?.close();

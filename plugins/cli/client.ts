@@ -8,7 +8,7 @@ export interface Client {
   call<T>(method: string, params?: Readonly<Record<string, unknown>>): Promise<T>;
   /** Each live event from now on; returns how to stop listening. */
   listen(each: (event: LiveEvent) => void): () => void;
-  /** Aborts when the connection is gone, with CLI_LOST. */
+  /** Aborts when the connection is gone, with CLI_LOST, or CLI_TOO_LARGE where that would happen again. */
   readonly lost: AbortSignal;
   close(): void;
 }
@@ -38,8 +38,10 @@ export async function connect(url: string, token: string, patienceMs = 5000): Pr
     if (frame.ok) call.resolve(frame.result);
     else call.reject(new KernelError(frame.error?.code ?? 'CLI_FAILED', frame.error?.message ?? 'the call failed'));
   });
-  socket.addEventListener('close', ({ reason }) => {
-    lost.abort(new KernelError('CLI_LOST', `the connection to the gateway at ${hostOf(url)} was lost${reason && `: ${reason}`}`));
+  socket.addEventListener('close', ({ code, reason }) => {
+    const gone = `the connection to the gateway at ${hostOf(url)} was lost${reason && `: ${reason}`}`;
+    const tooLarge = `what was sent is more than the gateway at ${hostOf(url)} takes at once`;
+    lost.abort(code === 1009 ? new KernelError('CLI_TOO_LARGE', tooLarge) : new KernelError('CLI_LOST', gone));
     for (const call of waiting.values()) call.reject(lost.signal.reason);
   });
   return {

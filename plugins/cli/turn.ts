@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isCoded, KernelError } from '../../kernel/index.ts';
-import type { TurnEvents } from '../chat/contract.ts';
-import type { LiveEvent } from '../events/contract.ts';
-import type { Delivery, Payload } from '../outbox/contract.ts';
+import { longestText, type TurnEvents } from '../chat/contract.ts';
 import { agentOfKey, sessionKey as keyOf, type Usage } from '../sessions/contract.ts';
 import type { Client } from './client.ts';
+import { type Heard, openTurn } from './following.ts';
 import type { Link } from './link.ts';
 
 export interface Ask {
@@ -26,18 +24,22 @@ export interface Told {
   readonly usage?: Usage;
   readonly ms?: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** What is said beside an answer, such as that it was cut. */
+  readonly notes?: readonly string[];
 }
 
-/** Shown a turn as it happens. */
-export type TurnView = { readonly [T in keyof TurnEvents]?: (data: TurnEvents[T]) => void };
+/** Shown a turn as it happens. `again`: the connection was lost and stands again; some of what was shown may come once more. */
+export type TurnView = { readonly [T in keyof TurnEvents]?: (data: TurnEvents[T]) => void } & { readonly again?: () => void };
 
 /** One turn to its end. A change of the gateway does not end it: by its key, a second sending is the same item. */
 export async function takeTurn(link: Link, ask: Ask, view: TurnView = {}, signal?: AbortSignal): Promise<Told> {
+  if (ask.text.length > longestText) throw tooLong(ask.text);
   const idempotencyKey = randomUUID();
+  const heard: Heard = {};
   for (let attempt = 1; ; attempt++) {
     const client = await link.client();
     try {
-      return await follow(client, { ...ask, idempotencyKey, again: attempt > 1, signal }, view);
+      return await follow(client, { ...ask, idempotencyKey, again: attempt > 1, signal }, view, heard);
     } catch (error) {
       if (!isCoded(error) || !movedOn.has(error.code) || attempt >= 10) throw error;
     }
@@ -46,6 +48,9 @@ export async function takeTurn(link: Link, ask: Ask, view: TurnView = {}, signal
 
 const movedOn = new Set(['CLI_LOST', 'NOT_LIVE']);
 
+const tooLong = ({ length }: string) =>
+  new KernelError('CLI_TOO_LARGE', `the text has ${length} characters, and ${longestText} are taken; put it into a file and name that`);
+
 interface Sending extends Ask {
   readonly idempotencyKey: string;
   readonly again: boolean;
@@ -53,63 +58,35 @@ interface Sending extends Ask {
   readonly signal: AbortSignal | undefined;
 }
 
-async function follow(client: Client, sending: Sending, view: TurnView): Promise<Told> {
+async function follow(client: Client, sending: Sending, view: TurnView, heard: Heard): Promise<Told> {
   const { text, model, idempotencyKey, again, signal } = sending;
   const { agentId, sessionKey } = await addressOf(client, sending);
-  using turn = openTurn(client, sessionKey, view);
+  const before = heard.cursor;
+  using turn = openTurn(client, sessionKey, view, heard);
   const stop = () => turn.stop();
   signal?.addEventListener('abort', stop);
   try {
-    await client.call('events.watch', { sessionKey });
-    if (signal?.aborted) throw new KernelError('CLI_STOPPED', 'stopped before anything was sent');
+    const { cursor, missed } = await client.call<{ cursor?: string; missed?: boolean }>('events.watch', {
+      sessionKey,
+      ...(before && { after: before }),
+    });
+    if (signal?.aborted && !heard.isSent) throw new KernelError('CLI_STOPPED', 'stopped before anything was sent');
     const message = { text, sessionKey, agentId, idempotencyKey, ...(model && { model }) };
+    heard.isSent = true;
     const { itemId } = await client.call<{ itemId: string }>('chat.send', message);
+    if (again) view.again?.();
+    // Sent before, through a connection that is gone: it may have begun meanwhile, or have been answered.
+    if (again) await turn.catchUp(itemId, processOf(before) === processOf(cursor) && !missed);
     turn.claim(itemId);
-    const address = { sessionKey, agentId, itemId };
-    // Sent before, through a gateway that left: it may have been answered meanwhile.
-    const stored = again ? await storedAnswer(client, itemId) : undefined;
-    return stored ? storedAs(stored, address) : { ...address, ...(await turn.ended) };
+    if (signal?.aborted) stop();
+    return { sessionKey, agentId, itemId, ...(await turn.ended) };
   } finally {
     signal?.removeEventListener('abort', stop);
   }
 }
 
-/** Follows one item in the events of its session. Those that come before its id is known wait for that. */
-function openTurn(client: Client, sessionKey: string, view: TurnView) {
-  const { promise: ended, resolve, reject } = Promise.withResolvers<Omit<Told, 'sessionKey' | 'agentId' | 'itemId'>>();
-  ended.catch(() => {}); // a call that fails for the same reason is the one that tells
-  const early: LiveEvent[] = [];
-  let itemId: string | undefined;
-  let runId: string | undefined;
-  let model: string | undefined;
-  const take = (event: LiveEvent) => {
-    const { type, data } = event as { type: keyof TurnEvents; data: { itemId?: string } };
-    const isOurs = data.itemId === itemId;
-    if (isOurs && type === 'agent_start') ({ runId, model } = { runId: event.runId, ...(data as TurnEvents['agent_start']) });
-    if (event.runId === runId || type.startsWith('approval_') || (isOurs && type === 'agent_end')) view[type]?.(data as never);
-    if (!isOurs || type !== 'agent_end') return;
-    const { payloads, stopReason, usage, error, ms } = data as unknown as TurnEvents['agent_end'];
-    const facts = { stopReason, usage, ms, ...(error && { error }), ...(runId && { runId }), ...(model && { model }) };
-    resolve({ text: textOf(payloads), ...facts });
-  };
-  const hear = (event: LiveEvent) => (itemId === undefined ? early.push(event) : take(event));
-  const stopListening = client.listen((event) => event.sessionKey === sessionKey && hear(event));
-  client.lost.addEventListener('abort', () => reject(client.lost.reason));
-  return {
-    ended,
-    claim(id: string) {
-      itemId = id;
-      for (const event of early) take(event);
-    },
-    /** What runs in the session may be another's turn: only a turn that began is ours to stop. */
-    stop() {
-      const left = 'it still waits for its turn, and will be answered in its session';
-      if (!runId) reject(new KernelError('CLI_LEFT', left));
-      else client.call('chat.stop', { sessionKey }).catch(() => {}); // lost: then so is the turn
-    },
-    [Symbol.dispose]: stopListening,
-  };
-}
+/** Which process of the gateway numbered an event. */
+const processOf = (cursor = '') => cursor.split('.', 1)[0];
 
 /** The session must be known before it is written to, so that no event of it is missed. */
 export async function addressOf(client: Client, { agent, session = 'main' }: Omit<Ask, 'text'>) {
@@ -120,30 +97,3 @@ export async function addressOf(client: Client, { agent, session = 'main' }: Omi
   }
   return { agentId, sessionKey: keyOf(agentId, session) };
 }
-
-interface Stored {
-  readonly state: string;
-  readonly delivery?: Delivery;
-}
-
-/** Undefined while the item waits or runs. One that is in neither state may just have been between two. */
-async function storedAnswer(client: Client, itemId: string): Promise<Delivery | undefined> {
-  for (let unknown = 0; unknown < 3; unknown++) {
-    const { state, delivery } = await client.call<Stored>('chat.result', { itemId });
-    if (delivery || state !== 'unknown') return delivery;
-    await pause(500);
-  }
-  throw new KernelError('CLI_NO_ANSWER', 'the gateway was ended in mid-turn and kept no answer; send the message again');
-}
-
-function storedAs({ payloads, meta }: Delivery, address: Pick<Told, 'sessionKey' | 'agentId' | 'itemId'>): Told {
-  const { stopReason = 'stop', usage, error } = meta as Partial<Told>;
-  return { text: textOf(payloads), ...address, stopReason, ...(usage && { usage }), ...(error && { error }) };
-}
-
-/** What a person reads of the answer. */
-export const textOf = (payloads: readonly Payload[]) =>
-  payloads
-    .filter((payload) => !payload.isReasoning && !payload.isError)
-    .flatMap((payload) => payload.text ?? [])
-    .join('\n\n');

@@ -1,6 +1,7 @@
 import type { TurnEvents } from '../chat/contract.ts';
 import { bold, dim, oneLine, plain } from './contract/terminal.ts';
-import { textOf, type TurnView } from './turn.ts';
+import { notesOf, textOf } from './following.ts';
+import type { TurnView } from './turn.ts';
 
 type Write = (text: string) => void;
 
@@ -53,9 +54,14 @@ export function turnView(write: Write): TurnView {
       line(dim(oneLine(error ?? `${what}: about ${tokensBefore} tokens became ${tokensAfter}`, 200)));
     },
     context_window_warning: ({ message }) => line(dim(oneLine(message, 300))),
-    agent_end({ payloads }) {
+    again() {
+      line(dim('the connection was lost, and stands again'));
+      isShown = false; // what is told from here on is whole: the rest of the answer, or all of it
+    },
+    agent_end({ payloads, error }) {
       if (!isShown) put(textOf(payloads)); // a word such as /help is answered without a turn, so that nothing was streamed
       if (!atLineStart) put('\n');
+      if (!error) for (const note of notesOf(payloads)) line(dim(oneLine(note, 300))); // a failure is told by whoever asked
       isShown = false;
     },
   };

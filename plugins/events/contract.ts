@@ -21,8 +21,8 @@ export interface Events {
   /**
    * Calls back for each later event; with `after`, first (before it returns) for those kept since. `missed` is true
    * where some are gone. With a session: its events and those of no session.
-   * A callback that returns a promise is not called again until it settles. One that stays behind too far gets
-   * `{type: 'missed'}` in place of what was dropped: read the history again.
+   * A callback that returns a promise is not called again until it settles. One that stays behind too far, or throws at
+   * an event, gets `{type: 'missed'}` in place of what was dropped: read the history again.
    */
   watch(
     filter: { readonly sessionKey?: string | undefined; readonly after?: string | undefined },

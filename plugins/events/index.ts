@@ -11,7 +11,7 @@ export default definePlugin({
   provides: [Events],
   async setup(ctx) {
     const { log } = ctx;
-    const failed = (error: unknown) => log.error('a watcher of events failed and was dropped', { error });
+    const failed = (error: unknown) => log.error('an event could not be told to one that watches', { error });
     const stream = await ctx.lease('events:stream', () => openStream(limits, failed));
     ctx.provide(Events, stream);
     ctx.tap(GenerationSwapped, (swap) => stream.publish({ type: 'generation_swapped', data: { ...swap } }));

@@ -27,11 +27,7 @@ export function openStream(limits: RingLimits, report: (error: unknown) => void)
 
   const watch: Events['watch'] = ({ sessionKey, after }, each) => {
     const leave = () => (sessionKey === undefined ? everywhere.delete(watcher) : leaveSession(sessionKey, watcher));
-    const failed = (error: unknown) => {
-      leave();
-      report(error);
-    };
-    const watcher = new Watcher((n, event) => each({ cursor: cursor(n), ...event }), limits, failed);
+    const watcher = new Watcher((n, event) => each({ cursor: cursor(n), ...event }), limits, { threw: report, gaveUp: leave });
     if (sessionKey === undefined) everywhere.add(watcher);
     else bySession.set(sessionKey, (bySession.get(sessionKey) ?? new Set()).add(watcher));
     const { n: from, view = sessionKey } = after === undefined ? { n: count } : read(after);

@@ -4,6 +4,13 @@ import type { RingLimits } from './ring.ts';
 /** Takes one event; a promise means "not another until this settles". */
 export type Deliver = (n: number, event: Published) => void | Promise<void>;
 
+interface Failures {
+  /** What a reader threw at one event. */
+  threw(error: unknown): void;
+  /** It is not read to any more. */
+  gaveUp(): void;
+}
+
 interface Waiting {
   n: number;
   event: Published;
@@ -29,12 +36,12 @@ export class Watcher {
   #stopped = false;
   readonly #deliver: Deliver;
   readonly #limits: RingLimits;
-  readonly #failed: (error: unknown) => void;
+  readonly #failures: Failures;
 
-  constructor(deliver: Deliver, limits: RingLimits, failed: (error: unknown) => void) {
+  constructor(deliver: Deliver, limits: RingLimits, failures: Failures) {
     this.#deliver = deliver;
     this.#limits = limits;
-    this.#failed = failed;
+    this.#failures = failures;
   }
 
   push(n: number, event: Published) {
@@ -114,22 +121,30 @@ export class Watcher {
       const reading = this.#deliver(n, event);
       if (!reading) return;
       this.#busy = true;
-      reading.then(
-        () => {
-          this.#busy = false;
-          this.#flush();
-        },
-        (error: unknown) => this.#fail(error),
-      );
+      const goOn = () => {
+        this.#busy = false;
+        this.#flush();
+      };
+      reading.then(goOn, (error: unknown) => {
+        this.#busy = false;
+        this.#skip(n, event, error);
+        if (!this.#busy) this.#flush();
+      });
     } catch (error) {
-      this.#fail(error);
+      this.#skip(n, event, error);
     }
   }
 
-  #fail(error: unknown) {
+  /** One event that cannot be told must not cost its reader all that follow. Who cannot take `missed` either is given up. */
+  #skip(n: number, { type }: Published, error: unknown) {
+    if (type !== 'missed') {
+      this.#failures.threw(error);
+      if (!this.#stopped) this.#send(n, { type: 'missed', data: {} });
+      return;
+    }
     this.#stopped = true;
     this.#waiting.clear();
     clearTimeout(this.#timer);
-    this.#failed(error);
+    this.#failures.gaveUp();
   }
 }

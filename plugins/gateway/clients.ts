@@ -14,9 +14,11 @@ const limits = {
   payload: 24 * 1024 * 1024,
   /** Unsent bytes past which `send` asks its caller to wait. */
   behind: 256 * 1024,
-  /** Unsent bytes past which the client is cut off; it comes back and replays. */
+  /** Unsent bytes of events past which the client is cut off; it comes back and replays. What it asked for may be larger. */
   lost: 16 * 1024 * 1024,
   calls: 64,
+  /** Of those, so many at work: the answers of a client that does not read are held in memory. */
+  atWork: 16,
   pingMs: 30_000,
   goodbyeMs: 1_000,
 };
@@ -63,7 +65,7 @@ export function openClients(invoke: Invoke): Clients {
   const join = (socket: WebSocket, wire: Duplex, { kind, sender: who, tokenId, hello }: Admission) => {
     const connection: Connection = { socket, tokenId, answers: true };
     const gone = new AbortController();
-    const send = sender(socket, wire);
+    const { send, reply } = sender(socket, wire);
     const client: Client = {
       id: randomBytes(6).toString('hex'),
       kind,
@@ -80,7 +82,7 @@ export function openClients(invoke: Invoke): Clients {
     });
     socket.on('error', () => {}); // a broken frame or socket: ws closes it, and `close` follows
     socket.on('pong', () => (connection.answers = true));
-    const answer = answerer(socket, client, send, invoke);
+    const answer = answerer(socket, client, reply, invoke);
     socket.on('message', (data, isBinary) => void answer(data, isBinary));
     void client.send('hello', hello);
     endOld(connection); // let in by the generation before, and here only now
@@ -113,15 +115,38 @@ const options = {
 
 type Send = (frame: unknown) => void | Promise<void>;
 
-function sender(socket: WebSocket, wire: Duplex): Send {
+/** `send` is for events, `reply` for answers to calls: these are as large as what was asked for, and settle once they are out. */
+function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } {
   const together = packing(wire);
-  return (frame) => {
-    if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');
-    const text = JSON.stringify(frame);
+  /** A large answer on its way, and its size: the next one is not even made into text before it is out. */
+  let [large, asked]: [Promise<void> | undefined, number] = [undefined, 0];
+  const put = (text: string): void | Promise<void> => {
     together();
     if (socket.bufferedAmount <= limits.behind) return socket.send(text);
     return new Promise((resolve) => socket.send(text, () => resolve()));
+  };
+  async function reply(frame: unknown): Promise<void> {
+    if (large) {
+      await large;
+      return reply(frame); // another may have been first
+    }
+    if (socket.readyState !== socket.OPEN) return;
+    const text = JSON.stringify(frame);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= limits.behind) return put(text);
+    asked = bytes;
+    together();
+    large = new Promise((resolve) => socket.send(text, () => resolve()));
+    await large;
+    [large, asked] = [undefined, 0];
+  }
+  return {
+    reply,
+    send(frame) {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount - asked > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');
+      return put(JSON.stringify(frame));
+    },
   };
 }
 
@@ -140,19 +165,21 @@ function packing(wire: Duplex) {
   };
 }
 
-function answerer(socket: WebSocket, client: Client, send: Send, invoke: Invoke) {
+function answerer(socket: WebSocket, client: Client, reply: Send, invoke: Invoke) {
   let calls = 0;
+  const waiting: (() => void)[] = [];
   return async (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(closeCodes.onlyText, 'frames are text');
     if (calls >= limits.calls) return socket.close(closeCodes.tooMany, `more than ${limits.calls} calls at once`);
-    calls++;
+    if (++calls > limits.atWork) await new Promise<void>((begin) => waiting.push(begin));
     const frame = await answerTo((data as Buffer).toString(), client, invoke);
     try {
-      await send(frame);
+      await reply(frame);
     } catch {
-      await send({ id: frame.id, ...failed('the answer is nothing that JSON can hold') });
+      await reply({ id: frame.id, ...failed('the answer is nothing that JSON can hold') });
     }
     calls--;
+    waiting.shift()?.();
   };
 }
 

@@ -2,10 +2,9 @@ import { service, type Content, type Run, type Subject, waterfall } from '../../
 import type { Member } from '../policy/contract.ts';
 import type { Message, Provenance } from '../sessions/contract.ts';
 import type { Tx } from '../store/contract.ts';
+import type { QueueMode } from './contract/command.ts';
 
-/** What becomes of a message that comes while a turn of its session runs (SPEC 6.3). */
-export const queueModes = ['followup', 'collect', 'steer', 'interrupt'] as const;
-export type QueueMode = (typeof queueModes)[number];
+export { type Command, commandIn, type QueueCommand, type QueueMode, queueModes, wordIn } from './contract/command.ts';
 
 /** One way in: what every channel, page, command and plugin hands over. */
 export interface Arrival {
@@ -17,7 +16,10 @@ export interface Arrival {
   readonly subject: Pick<Subject, 'channel' | 'sender' | 'group' | 'session' | 'depth' | 'sandboxed'> & Member;
   /** Where the answer goes: `<scheme>:<id>`, e.g. `http:<requestId>`, `gateway:<sessionKey>`. */
   readonly route: string;
-  /** The same key again names the same item, up to a week after its end: nothing is enqueued twice. */
+  /**
+   * The same key again names the same item, up to a week after its end: nothing is enqueued twice. With another message, or
+   * to another session or agent, it is refused (IDEMPOTENCY_KEY_USED). An item that was refused gives its key free.
+   */
   readonly idempotencyKey?: string;
   /** Ephemeral sessions of stateless clients bring the history themselves. */
   readonly history?: readonly Message[];
@@ -34,7 +36,7 @@ export interface Receipt {
   readonly itemId: string;
   /** True where the idempotency key was known already. */
   readonly known: boolean;
-  /** `open | done | failed | cancelled` at the time of the call. */
+  /** `open | done | failed | refused | cancelled` at the time of the call. */
   readonly state: string;
 }
 
@@ -46,10 +48,15 @@ export interface Inbox {
   enqueue(arrival: Arrival): Promise<Receipt>;
   /** Ends the running turn of a session (and forgets nothing that waits); false where none runs. */
   abort(sessionKey: string, why: string): boolean;
+  /**
+   * Ends what runs and what waits in a session as stopped, then does `work` before anything else begins there. A turn that
+   * has not ended after five seconds is not waited for any longer: its own end follows.
+   */
+  clear<T>(sessionKey: string, run: Run, work: () => Promise<T>): Promise<T>;
   /** Cancels one item, waiting or running. False for one that joined another's turn: its words are said. */
   cancel(itemId: string, why: string): Promise<boolean>;
   /** Marks an item's end in the caller's transaction, beside its outbox row. */
-  finish(t: Tx, itemId: string, state: 'done' | 'failed' | 'cancelled', runId: string): Promise<void>;
+  finish(t: Tx, itemId: string, state: 'done' | 'failed' | 'refused' | 'cancelled', runId: string): Promise<void>;
   /**
    * For what a tool of `run`'s turn waits for that is not its own work: another session's turn, a person. Meanwhile the
    * turn's place in its lane is another's; it is taken again before this settles. No deadline of the turn counts this
@@ -91,11 +98,11 @@ export interface Claim {
   rejoin(itemIds: readonly string[]): void;
   /** It has ended by itself, e.g. refused. */
   part(item: InboxItem): void;
-  /** The turn has its end: another session may have its place while the answer is on its way. */
+  /** The turn has its end in the store: its session goes on while the answer is on its way. */
   free(): void;
 }
 
-/** A word that is obeyed instead of being read by a model, such as `/compact`: sent alone, as a whole message. */
+/** A word that is obeyed instead of being read by a model, such as `/compact`: sent alone, as a whole message. Who obeys it reads it by `wordIn`. */
 export interface ChatWord {
   readonly word: string;
   /** With what may follow it. */

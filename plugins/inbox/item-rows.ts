@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Row, Tx } from '../store/contract.ts';
 import type { Arrival, InboxItem, QueueMode, Receipt } from './contract.ts';
 
-/** `state`: open until its turn ended, then done, failed or cancelled. What runs now only memory knows. */
+/** `state`: open until its turn ended, then done, failed, refused or cancelled. What runs now only memory knows. */
 export const tables = [
   `CREATE TABLE inbox (
      item_id TEXT PRIMARY KEY, session_key TEXT NOT NULL, arrival TEXT NOT NULL, idempotency_key TEXT UNIQUE, state TEXT NOT NULL,
      attempt INTEGER NOT NULL, enqueued_at INTEGER NOT NULL, finished_at INTEGER, run_id TEXT) STRICT;
    CREATE INDEX inbox_open ON inbox (enqueued_at) WHERE state = 'open'`,
   'CREATE TABLE inbox_modes (session_key TEXT PRIMARY KEY, mode TEXT NOT NULL) STRICT',
+  'ALTER TABLE inbox ADD COLUMN fingerprint TEXT',
 ];
 
 const item = (row: Row): InboxItem => ({
@@ -18,18 +20,32 @@ const item = (row: Row): InboxItem => ({
 });
 
 export async function insertItem(t: Tx, { itemId, enqueuedAt, attempt, ...arrival }: InboxItem) {
-  const sql = "INSERT INTO inbox VALUES (?, ?, ?, ?, 'open', ?, ?, NULL, NULL)";
-  await t.run(sql, itemId, arrival.sessionKey, JSON.stringify(arrival), arrival.idempotencyKey ?? null, attempt, enqueuedAt);
+  const key = arrival.idempotencyKey ?? null;
+  const sql = "INSERT INTO inbox VALUES (?, ?, ?, ?, 'open', ?, ?, NULL, NULL, ?)";
+  const print = key === null ? null : fingerprintOf(arrival);
+  await t.run(sql, itemId, arrival.sessionKey, JSON.stringify(arrival), key, attempt, enqueuedAt, print);
 }
 
-export async function itemOfKey(t: Tx, idempotencyKey: string): Promise<Omit<Receipt, 'known'> | undefined> {
-  const row = await t.get('SELECT item_id, state FROM inbox WHERE idempotency_key = ?', idempotencyKey);
-  return row && { itemId: String(row.item_id), state: String(row.state) };
+/** The item of a key. `isOther`: the key came with another message, or to another place. */
+export async function itemOfKey(t: Tx, arrival: Arrival): Promise<(Omit<Receipt, 'known'> & { readonly isOther: boolean }) | undefined> {
+  if (!arrival.idempotencyKey) return undefined;
+  const row = await t.get('SELECT item_id, state, fingerprint FROM inbox WHERE idempotency_key = ?', arrival.idempotencyKey);
+  if (!row) return undefined;
+  const isOther = row.fingerprint !== null && row.fingerprint !== fingerprintOf(arrival); // null: of a release that had none
+  return { itemId: String(row.item_id), state: String(row.state), isOther };
+}
+
+/** By what a key is held to one message. A session that lives for one request has a new name each time. */
+function fingerprintOf({ agentId, sessionKey, ephemeral, content, history = [], model }: Arrival): string {
+  const said = history.map((message) => [message.role, message.content]);
+  const facts = [agentId, ephemeral ? null : sessionKey, content, said, model ?? null];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64');
 }
 
 /** What was said is the transcript's from now on: the row stays for its key alone. */
 export async function finishItem(t: Tx, itemId: string, state: string, runId: string | null, now: number) {
-  const sql = "UPDATE inbox SET state = ?, run_id = ?, finished_at = ?, arrival = '{}' WHERE item_id = ? AND state = 'open'";
+  const key = state === 'refused' ? ', idempotency_key = NULL' : ''; // what was not taken may be sent again
+  const sql = `UPDATE inbox SET state = ?, run_id = ?, finished_at = ?, arrival = '{}'${key} WHERE item_id = ? AND state = 'open'`;
   await t.run(sql, state, runId, now, itemId);
 }
 
@@ -37,9 +53,12 @@ export async function pruneItems(t: Tx, finishedBefore: number) {
   await t.run("DELETE FROM inbox WHERE state <> 'open' AND finished_at < ?", finishedBefore);
 }
 
-/** What a process left behind. Any of it may have begun before: the attempt is at least the second. */
+/**
+ * What a process left behind, as it came: a rowid is above all that are there, and a clock may step back. Any of it may
+ * have begun before: the attempt is at least the second.
+ */
 export async function takeUp(t: Tx): Promise<readonly InboxItem[]> {
-  const left = await t.all("SELECT * FROM inbox WHERE state = 'open' ORDER BY enqueued_at, rowid");
+  const left = await t.all("SELECT * FROM inbox WHERE state = 'open' ORDER BY rowid");
   return left.map((row) => item({ ...row, attempt: Number(row.attempt) + 1 }));
 }
 

@@ -20,7 +20,7 @@ interface Session {
   running?: Running | undefined;
   /** Its request for a place, and for which lane. */
   asked?: { readonly lane: string; readonly ticket: Ticket } | undefined;
-  /** Nothing that is collected begins before. */
+  /** Nothing that is collected begins before: of a clock that only goes forward. */
   quietUntil: number;
   timer?: NodeJS.Timeout | undefined;
   /** Commands at work: what came after one begins after it. */
@@ -73,7 +73,7 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
       sessions.delete(key);
       return;
     }
-    const quietMs = head.mode === 'collect' ? session.quietUntil - now() : 0;
+    const quietMs = head.mode === 'collect' ? session.quietUntil - performance.now() : 0;
     if (quietMs > 0) session.timer = setTimeout(() => next(key, session), quietMs);
     else ask(key, session, lane);
   }
@@ -94,24 +94,22 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
     const running: Running = { items: [item], abort: new AbortController(), since: now(), lane, place: 'held', asides: 0, ended };
     session.running = running;
     turns.set(item.itemId, running);
-    take(item, running.abort.signal, claimOf(session, running))
+    const free = () => {
+      if (session.running !== running) return;
+      for (const { itemId } of running.items) turns.delete(itemId);
+      session.running = undefined;
+      ended.resolve();
+      const { place } = running;
+      running.place = 'free';
+      if (place === 'held') slots.release(running.lane);
+      next(key, session);
+    };
+    take(item, running.abort.signal, claimOf(session, running, free))
       .catch(report)
-      .finally(() => {
-        for (const { itemId } of running.items) turns.delete(itemId);
-        session.running = undefined;
-        ended.resolve();
-        free(running);
-        next(key, session);
-      });
+      .finally(free);
   }
 
-  function free(running: Running) {
-    const { place } = running;
-    running.place = 'free';
-    if (place === 'held') slots.release(running.lane);
-  }
-
-  function claimOf(session: Session, running: Running): Claim {
+  function claimOf(session: Session, running: Running, free: () => void): Claim {
     const takeIn = (items: readonly InboxItem[]) => {
       running.items.push(...items);
       for (const { itemId } of items) turns.set(itemId, running);
@@ -132,7 +130,7 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
         if (at > 0) running.items.splice(at, 1);
         if (at > 0) turns.delete(itemId);
       },
-      free: () => free(running),
+      free,
     };
   }
 
@@ -144,7 +142,7 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
     const refused = makeRoom(session.waiting, item, bounds);
     if (refused === item) return item;
     session.waiting.push(item);
-    session.quietUntil = isBusy && session.waiting.length < bounds.cap ? now() + bounds.debounceMs : 0;
+    session.quietUntil = isBusy && session.waiting.length < bounds.cap ? performance.now() + bounds.debounceMs : 0;
     const turn = session.running?.items[0];
     if (turn && mayInterrupt(turn, item)) end(session.running, 'a newer message came instead');
     next(key, session);
@@ -213,15 +211,18 @@ export function openLanes({ take, report, limits, left, now = Date.now }: LanesA
       if (isFirst) for (const { waiting } of sessions.values()) shortenLeftovers(waiting, room);
       for (const [key, session] of sessions) next(key, session);
     },
-    /** Ends the turn and hands over what waits: whoever sweeps tells its senders. Nothing begins here before `release`. */
+    /** Ends the turn and hands over what waits: whoever sweeps tells its senders. Nothing begins here before `release`, which counts once. */
     sweep(key: string): Swept {
       const session = sessionOf(key);
       session.held++;
       const { running } = session;
       const waiting = session.waiting.splice(0);
-      end(running, 'stopped by a message');
+      end(running, 'stopped, with all that waits');
       next(key, session);
+      let isReleased = false;
       const release = () => {
+        if (isReleased) return;
+        isReleased = true;
         session.held--;
         next(key, session);
       };

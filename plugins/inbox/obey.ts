@@ -3,8 +3,8 @@ import { Events } from '../events/contract.ts';
 import { Sessions } from '../sessions/contract.ts';
 import { Store } from '../store/contract.ts';
 import { type TurnOutcome, Turns } from '../turns/contract.ts';
-import { ChatWords, type InboxItem, type QueueMode } from './contract.ts';
-import { commandOf, type QueueCommand } from './door.ts';
+import { ChatWords, type InboxItem, type QueueCommand, type QueueMode } from './contract.ts';
+import { commandOf } from './door.ts';
 import { modeOf, setMode } from './item-rows.ts';
 import type { Swept } from './lanes.ts';
 import { modeFor, type QueueConfig } from './queue.ts';
@@ -24,26 +24,37 @@ const patienceMs = 5_000;
 /** Each is answered through the outbox: the command with what it did, what it swept away as stopped. */
 export async function endUnanswered(one: Unanswered, run: Run, config: QueueConfig): Promise<true> {
   const { item } = one;
-  const turns = run.get(Turns);
   if (one.kind === 'refused') {
-    await turns.end([item], full(config), run);
+    await (await run.get(Turns).end([item], full(config), run)).sent;
     return true;
   }
-  for (const stopped of one.swept?.waiting ?? []) await turns.end([stopped], { payloads: [], usage: noUsage, stopReason: 'aborted' }, run);
-  const text = await obey(item, one.swept, run, config);
-  await turns.end([item], { payloads: [{ text }], usage: noUsage, stopReason: 'command' }, run);
+  const { swept } = one;
+  const stopped = swept && (await endSwept(swept, run));
+  const text = await obey(item, swept, run, config);
+  const answered = await run.get(Turns).end([item], { payloads: [{ text }], usage: noUsage, stopReason: 'command' }, run);
+  swept?.release(); // the session does not wait until all is sent
+  await Promise.all([stopped?.sent, answered.sent]);
   return true;
 }
+
+/** What waited is stopped, and what ran has its end, unless that takes too long. */
+export async function endSwept({ waiting, ended }: Swept, run: Run): Promise<{ readonly sent: Promise<unknown> }> {
+  const answers: Promise<void>[] = [];
+  for (const item of waiting) answers.push((await run.get(Turns).end([item], stopped, run)).sent);
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, patienceMs);
+  await Promise.race([ended, late.promise]);
+  clearTimeout(timer);
+  return { sent: Promise.all(answers) };
+}
+
+const stopped: TurnOutcome = { payloads: [], usage: noUsage, stopReason: 'aborted' };
 
 async function obey(item: InboxItem, swept: Swept | undefined, run: Run, config: QueueConfig): Promise<string> {
   const words = await run.call(ChatWords, ownWords);
   const command = commandOf(item, new Set(words.map(({ word }) => word)));
   if (command?.name === 'help') return wordList(words, command.unknown);
   if (command?.name === 'queue') return queue(command, item, run, config);
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, patienceMs);
-  await Promise.race([swept?.ended, late.promise]);
-  clearTimeout(timer);
   return command?.name === 'stop' ? told(swept) : anew(item, run);
 }
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '../outbox/contract.ts';
+import type { Delivery, Payload } from '../outbox/contract.ts';
 import type { Usage } from '../sessions/contract.ts';
 import { type ApiError, apiError } from './api-error.ts';
 
@@ -15,8 +15,12 @@ export type Outcome = { readonly text: string; readonly finish: 'stop' | 'length
 export function outcomeOf({ payloads, meta }: Delivery): Outcome {
   const { usage, stopReason, error, runId } = meta as Meta;
   if (error) return { error: apiError(error.code, runId ? `${error.message} (run ${runId})` : error.message, passedOn(error.status)) };
-  const text = payloads.flatMap((payload) => (payload.isReasoning || !payload.text ? [] : [payload.text])).join('\n\n');
-  if (!text && stopReason === 'aborted') return { error: apiError('turn_stopped', 'the turn was stopped before it answered', 503) };
+  // That an answer was cut is told by its "finish".
+  const isTold = ({ isReasoning, isError, text: words }: Payload) => !isReasoning && !isError && words;
+  const text = payloads.flatMap((payload) => (isTold(payload) ? (payload.text ?? []) : [])).join('\n\n');
+  // Half an answer must not look like a whole one. What a stream has shown of it stays shown.
+  if (stopReason === 'aborted')
+    return { error: apiError('turn_stopped', `the turn was stopped ${text ? 'in mid-answer' : 'before it answered'}`, 503) };
   return { text, finish: stopReason === 'length' ? 'length' : 'stop', usage: usageOf(usage) };
 }
 

@@ -1,6 +1,6 @@
 import type { Content } from '../../kernel/index.ts';
 import { clientInstructions, withoutMarks } from '../prompt/contract.ts';
-import type { Message, Usage } from '../sessions/contract.ts';
+import { faultOfPicture, type Message, type Usage } from '../sessions/contract.ts';
 import { badRequest } from './api-error.ts';
 
 /** A message of a client, checked. */
@@ -58,6 +58,8 @@ function readImage(url: unknown, at: string): Content {
   if (!mimeType || !data || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
     throw badRequest(`${at}: an image is a data: URL of base64 with type png, jpeg, gif or webp`);
   }
+  const fault = faultOfPicture(data, mimeType);
+  if (fault) throw badRequest(`${at} is ${fault}`, 'invalid_image');
   return { type: 'image', data, mimeType };
 }
 

@@ -31,7 +31,8 @@ export async function rowOfItem(t: Tx, itemId: string): Promise<Delivery | undef
   return row && delivery(row);
 }
 
-export const openRows = async (t: Tx) => (await t.all("SELECT * FROM outbox WHERE state = 'waiting' ORDER BY created_at")).map(delivery);
+/** In the order in which they were written, whatever the clock said: a rowid is above all that are there. */
+export const openRows = async (t: Tx) => (await t.all("SELECT * FROM outbox WHERE state = 'waiting' ORDER BY rowid")).map(delivery);
 
 const stateAfter: Readonly<Record<SendResult['kind'], string>> = {
   delivered: 'delivered',
@@ -40,12 +41,13 @@ const stateAfter: Readonly<Record<SendResult['kind'], string>> = {
   failed: 'dead',
 };
 
-/** False where the row was dropped meanwhile. */
+/** False where the row has its end, e.g. was dropped meanwhile. One that was given up may turn out to have got through. */
 export async function settleRow(t: Tx, id: string, result: SendResult, attempt: number, now: number): Promise<boolean> {
   const state = stateAfter[result.kind];
   const why = 'why' in result ? result.why : null;
   const settled = state === 'waiting' ? null : now;
-  const sql = "UPDATE outbox SET state = ?, why = ?, attempt = ?, settled_at = ? WHERE id = ? AND state = 'waiting'";
+  const open = result.kind === 'delivered' ? "('waiting', 'dead')" : "('waiting')";
+  const sql = `UPDATE outbox SET state = ?, why = ?, attempt = ?, settled_at = ? WHERE id = ? AND state IN ${open}`;
   return (await t.run(sql, state, why, attempt, settled, id)).changes > 0;
 }
 
@@ -56,7 +58,7 @@ export interface RowQuery {
 
 /** Newest first. */
 export async function listRows(t: Tx, { states, limit }: RowQuery): Promise<readonly OutboxRow[]> {
-  const sql = `SELECT * FROM outbox WHERE state IN (${states.map(() => '?').join(', ')}) ORDER BY created_at DESC, rowid DESC LIMIT ?`;
+  const sql = `SELECT * FROM outbox WHERE state IN (${states.map(() => '?').join(', ')}) ORDER BY rowid DESC LIMIT ?`;
   return (await t.all(sql, ...states, limit)).map((row) => ({
     ...delivery(row),
     state: String(row.state) as OutboxRow['state'],

@@ -3,9 +3,9 @@ import { Methods } from '../gateway/contract.ts';
 import { Store } from '../store/contract.ts';
 import { type Delivery, Outbox } from './contract.ts';
 import { openRows, pruneRows, tables } from './delivery-rows.ts';
+import { openLines } from './lines.ts';
 import { outboxMethods } from './methods.ts';
 import { openOutbox } from './outbox.ts';
-import { openRetries } from './retries.ts';
 
 /** How long an answer can still be asked for after its delivery. */
 const keptMs = 7 * 86_400_000;
@@ -23,12 +23,12 @@ export default definePlugin({
     const unsent = (error: unknown) => log.error('a delivery broke; its row waits for the next start', { error });
     const send = (delivery: Delivery) => run(async (r) => void (await r.get(Outbox).deliver(r, delivery))).catch(unsent);
     // Read before any turn can end, so that no row on its way is taken for a leftover.
-    const retries = await ctx.lease('outbox.retries', async () => openRetries(send, await store.tx(openRows)));
-    ctx.provide(Outbox, openOutbox(store, retries, log));
-    const own = outboxMethods({ store, retries, send: (delivery) => void send(delivery) });
+    const lines = await ctx.lease('outbox.lines', async () => openLines(send, await store.tx(openRows)));
+    ctx.provide(Outbox, openOutbox(store, lines, log));
+    const own = outboxMethods({ store, lines, send: (delivery) => void send(delivery) });
     ctx.tap(Methods, (methods) => ({ ...methods, ...own }));
     ctx.onLive(() => {
-      retries.begin();
+      lines.begin();
       const prune = () =>
         void store
           .tx((t) => pruneRows(t, Date.now() - keptMs))

@@ -2,13 +2,13 @@ import { type Method, refusal } from '../gateway/contract.ts';
 import type { Store } from '../store/contract.ts';
 import { type Delivery, outboxStates } from './contract.ts';
 import { dropRow, listRows, reopenRow, rowsLike } from './delivery-rows.ts';
-import type { Retries } from './retries.ts';
+import type { Lines } from './lines.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
 export interface MethodsAround {
   readonly store: Store;
-  readonly retries: Retries;
+  readonly lines: Lines;
   readonly send: (delivery: Delivery) => void;
 }
 
@@ -16,7 +16,7 @@ const usual = ['waiting', 'dead'];
 const most = 10_000;
 
 /** The methods of `contract.ts`. */
-export function outboxMethods({ store, retries, send }: MethodsAround): Readonly<Record<string, Method>> {
+export function outboxMethods({ store, lines, send }: MethodsAround): Readonly<Record<string, Method>> {
   const rowOf = async (params: Params) => {
     const { id } = params;
     if (typeof id !== 'string' || !/^[0-9a-f-]{4,36}$/.test(id))
@@ -28,8 +28,10 @@ export function outboxMethods({ store, retries, send }: MethodsAround): Readonly
     return row;
   };
 
+  /** The id of what is sent now. */
   async function retry(id: string, state: string): Promise<string> {
-    if (state === 'waiting' && retries.hurry(id)) return id;
+    const first = state === 'waiting' ? lines.hurry(id) : undefined;
+    if (first !== undefined) return first;
     const delivery = await store.tx((t) => reopenRow(t, id));
     if (!delivery) throw refusal(409, 'OUTBOX_STATE', `${id} is ${words[state] ?? state}; there is nothing to send again`);
     send(delivery);
@@ -52,7 +54,7 @@ export function outboxMethods({ store, retries, send }: MethodsAround): Readonly
       const { id, state } = await rowOf(params);
       const isDropped = await store.tx((t) => dropRow(t, id, Date.now()));
       if (!isDropped) throw refusal(409, 'OUTBOX_STATE', `${id} is ${words[state] ?? state} already`);
-      retries.forget(id);
+      lines.forget(id);
       return { dropped: id };
     },
   };

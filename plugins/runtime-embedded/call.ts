@@ -4,6 +4,7 @@ import type { ToolCallPart } from '../sessions/contract.ts';
 import { type Ended, whyOf, WorkTime } from '../turns/contract.ts';
 import { leftBehind, untilLeft } from './settle.ts';
 import type { Settings } from './settings.ts';
+import { soundResult } from './sound-result.ts';
 
 /** The largest text of one result that goes to the model; tools cap their own far below. Characters. */
 const maxText = 100_000;
@@ -17,11 +18,12 @@ export interface CallAround {
   readonly ended: (one: Ended) => void;
 }
 
-/** A call's result, whatever happens: wrong arguments, a deadline, a stop, a tool that does not listen to either. */
+/** A call's result, whatever happens: wrong arguments, a deadline, a stop, a tool that does not listen to either or returns no result. */
 export async function resultOf(call: ToolCallPart, around: CallAround): Promise<ToolResult> {
   const { run, settings } = around;
   if (run.signal.aborted) return error('The turn was stopped before this call began.');
   const raw = invalidArgumentsOf(call);
+  if (raw?.trim() === '') return error(`The arguments are missing: the call was cut. Call ${call.name} again with all of them.`);
   if (raw !== undefined) return error(`The arguments are no JSON object: ${raw.slice(0, 200)}. Call ${call.name} again with valid JSON.`);
   const deadline = new AbortController();
   const ms = settings.timeoutMs(call.name);
@@ -55,8 +57,8 @@ async function withSignal(call: ToolCallPart, own: Run, around: CallAround, stop
   const { settings, ended } = around;
   const note = (how: Ended['how'], why: Ended['why']) => ended({ kind: 'tool', id: call.id, name: call.name, how, why });
   let isOver = false;
-  const onUpdate = (partial: ToolResult) => void (isOver || around.onUpdate(partial));
-  const work = own.callTool({ id: call.id, name: call.name, args: call.arguments, onUpdate });
+  const onUpdate = showing(call, around, () => isOver);
+  const work = own.callTool({ id: call.id, name: call.name, args: call.arguments, onUpdate }).then((returned) => checked(call, returned));
   try {
     const result = await untilLeft(work, own.signal, settings.graceMs);
     const stop = stopOf();
@@ -73,6 +75,25 @@ async function withSignal(call: ToolCallPart, own: Run, around: CallAround, stop
   } finally {
     isOver = true;
   }
+}
+
+/** Partial output that is none is left out and told once: the tool may be in the middle of what must not break off. */
+function showing({ name, id }: ToolCallPart, { onUpdate, log, run }: CallAround, isOver: () => boolean) {
+  let isTold = false;
+  return (partial: ToolResult) => {
+    if (isOver()) return;
+    const sound = soundResult(partial);
+    if (typeof sound !== 'string') return onUpdate(sound);
+    if (!isTold) log.warn(`partial output of tool "${name}" is not shown: it is ${sound}`, { tool: name, callId: id, runId: run.id });
+    isTold = true;
+  };
+}
+
+function checked({ name }: ToolCallPart, returned: unknown): ToolResult {
+  const sound = soundResult(returned);
+  if (typeof sound !== 'string') return sound;
+  const why = `${name} failed: it returned ${sound}. What it has done stays done; this is a fault of the plugin that brings the tool.`;
+  return { ...error(why), details: { code: 'TOOL_FAILED' } };
 }
 
 /** It was told to stop and did not in time. Whatever it still does, nobody waits for it. */

@@ -41,13 +41,13 @@ describe.for(all.map((one) => [one.name, one] as const))('%s', ([name, plugin]) 
     await using t = await testKernel({ plugins });
     await t.reload(name); // what is loaded at the first use is there
     const watchers = () => process.getActiveResourcesInfo().filter((what) => what === 'FSEventWrap').length;
-    if (name === 'watch') await expect.poll(watchers, { interval: 5, timeout: 5000 }).toBe(2); // of config and plugins: they come after a start
+    if (name === 'watch') await expect.poll(watchers, { interval: 5, timeout: 10_000 }).toBe(2); // of the home and of its plugins: they come after a start
     const leases = leasesOf(t);
     leaks.mark();
     for (let i = 0; i < 50; i++) expect((await t.reload(name)).built.map((one) => one.plugin)).toEqual([name]);
-    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5 }).toEqual([]);
+    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5, timeout: 20_000 }).toEqual([]);
     expect(leasesOf(t)).toEqual(leases);
-    expect(await leaks.found()).toEqual([]);
+    expect(await leaks.found(20_000)).toEqual([]);
     expect(complaints(t)).toEqual([]);
   });
 
@@ -67,14 +67,14 @@ describe.for(all.map((one) => [one.name, one] as const))('%s', ([name, plugin]) 
     const leases = leasesOf(t);
     await t.apply(plugins);
     await t.apply(needed);
-    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5 }).toEqual([]);
+    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5, timeout: 20_000 }).toEqual([]);
     leaks.mark(); // what a library keeps for ever once it is loaded is there
     expect((await t.apply(plugins)).built.map((one) => one.plugin)).toEqual([name]);
     expect((await t.apply(needed)).removed).toEqual([name]);
-    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5 }).toEqual([]);
+    await expect.poll(() => t.kernel.inspect().retiring, { interval: 5, timeout: 20_000 }).toEqual([]);
     expect(leasesOf(t)).toEqual(leases);
     expect(await t.kernel.run((run) => plugin.provides?.filter((token) => run.find(token)) ?? [])).toEqual([]);
-    expect(await leaks.found()).toEqual([]);
+    expect(await leaks.found(20_000)).toEqual([]);
     expect(complaints(t)).toEqual([]);
   });
 });

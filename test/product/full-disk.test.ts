@@ -56,12 +56,13 @@ test.runIf(isAble)(
     await using gateway = await startGateway(home);
     expect(await instar(home, ['agent', '--message', '[[reply:one]]'])).toMatchObject({ stdout: expect.stringContaining('one') });
 
-    const underWay = instar(home, ['agent', '--message', '[[slow:1500]] [[reply:two]]']);
+    const underWay = instar(home, ['agent', '--message', '[[hold]] two']);
     await expect.poll(() => mock.requests.length, { interval: 20, timeout: 10_000 }).toBe(2);
     disk.fill();
     const refused = await instar(home, ['agent', '--session', 'other', '--message', 'never read']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^instar: STORE_UNUSABLE: .*state\.db: database or disk is full; check .*\n$/);
+    mock.release();
     await expect.poll(() => gateway.out.stderr, { interval: 50, timeout: 15_000 }).toMatch(/until there is room|once there is room/);
     disk.free();
     expect(await underWay).toMatchObject({ code: 0, stdout: expect.stringContaining('echo') });
@@ -111,7 +112,9 @@ test('state of a newer release is refused whosever it is, and left as it is; an 
   expect(code).toBe(78);
   expect(stderr).toMatch(/^instar: BOOT_FAILED: .*tables of "budget" have version 9\d, this release knows .*\n$/);
   inState("UPDATE schema_versions SET version = version - 90 WHERE owner = 'budget'");
-  inState("UPDATE schema_versions SET version = 1 WHERE owner = 'inbox'; DROP TABLE inbox_modes");
+  inState(
+    "UPDATE schema_versions SET version = 1 WHERE owner = 'inbox'; DROP TABLE inbox_modes; ALTER TABLE inbox DROP COLUMN fingerprint",
+  );
   expect((await hello()).code).toBe(0);
   const copy = new DatabaseSync(`${file}.inbox-v1.bak`, { readOnly: true });
   expect(copy.prepare("SELECT version FROM schema_versions WHERE owner = 'inbox'").get()).toEqual({ version: 1 });

@@ -21,17 +21,19 @@ test('an Idempotency-Key finds its answer after SIGKILL and a restart, and the t
   const key = { 'Idempotency-Key': 'k1' };
   {
     await using gateway = await startGateway(place.home);
-    const lost = request(gateway, '[[slow:300]] in flight', key);
+    const lost = request(gateway, '[[hold]] in flight', key);
     lost.catch(() => {});
     await expect.poll(() => mock.requests.length, poll).toBe(1);
     gateway.child.kill('SIGKILL');
     await expect(lost).rejects.toThrow();
   }
+  mock.release();
   await using gateway = await startGateway(place.home);
-  expect(textOf(await request(gateway, 'whatever', key))).toBe('echo: [[slow:300]] in flight');
+  expect(textOf(await request(gateway, '[[hold]] in flight', key))).toBe('echo: [[hold]] in flight');
   const asked = mock.requests.length;
-  expect(textOf(await request(gateway, 'whatever', key))).toBe('echo: [[slow:300]] in flight');
+  expect(textOf(await request(gateway, '[[hold]] in flight', key))).toBe('echo: [[hold]] in flight');
   expect(mock.requests.length).toBe(asked);
+  await expect(request(gateway, 'whatever', key)).rejects.toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_USED' });
 });
 
 test('over HTTP a message too many is status 429, and /stop in the terminal ends the turn', async () => {
@@ -39,7 +41,7 @@ test('over HTTP a message too many is status 429, and /stop in the terminal ends
   using place = tempHome();
   writeFileSync(place.file, JSON.stringify(withMock(mock.url, place.home, { messages: { queue: { cap: 1 } } })));
   await using gateway = await startGateway(place.home);
-  const first = request(gateway, '[[slow:20000]] runs');
+  const first = request(gateway, '[[hold]] runs');
   first.catch(() => {});
   await expect.poll(() => mock.requests.length, poll).toBe(1);
   const second = request(gateway, 'waits');

@@ -85,7 +85,7 @@ const history = [said('one'), replied('two')];
 const together = (mode: QueueMode) => ({ mode, route: 'test:together' });
 const stateless = { sessionKey: 'agent:main:http:1', ephemeral: true, idempotencyKey: 'k', history };
 
-/** What is sent, and every write that outlives the process, in order. */
+/** What is sent, and every write that outlives the process, in order. A session goes on once its turn has its end, while the answer is sent. */
 export const scenarios = {
   'a tool call, and a message that waits': {
     arrivals: [arrival('use the tool'), arrival('next')],
@@ -98,8 +98,7 @@ export const scenarios = {
       'transcript: toolResult',
       'transcript: assistant',
       'update inbox, insert outbox',
-      'update outbox',
-      'insert sessions',
+      'insert sessions, update outbox',
       'transcript: user',
       'transcript: assistant',
       'update inbox, insert outbox',
@@ -154,8 +153,7 @@ export const scenarios = {
       'insert sessions',
       'transcript: user',
       'update inbox, insert outbox',
-      'update outbox',
-      'insert sessions',
+      'insert sessions, update outbox',
       'transcript: user',
       'transcript: assistant',
       'update inbox, insert outbox',
@@ -171,8 +169,7 @@ export const scenarios = {
       'transcript: user',
       'transcript: assistant',
       'update inbox, insert outbox',
-      'update outbox',
-      'insert sessions',
+      'insert sessions, update outbox',
       'transcript: user',
       'transcript: user',
       'transcript: assistant',
@@ -188,8 +185,7 @@ export const scenarios = {
       'update outbox',
       'transcript: user',
       'update inbox, insert outbox',
-      'update outbox',
-      'update inbox, insert outbox',
+      'update inbox, insert outbox, update outbox',
       'update outbox',
     ],
   },

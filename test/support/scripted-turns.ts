@@ -119,6 +119,10 @@ export function scriptedTurns(agentIds: readonly string[] = ['main', 'helper']):
           found?.abort.abort();
           return found !== undefined;
         },
+        clear(sessionKey, _run, work) {
+          for (const turn of running.values()) if (turn.sessionKey === sessionKey) turn.abort.abort();
+          return work();
+        },
         async cancel(itemId) {
           turns.cancelled.push(itemId);
           running.get(itemId)?.abort.abort();

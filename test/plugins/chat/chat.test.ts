@@ -67,7 +67,7 @@ test.each([
   [{ text: 'hi', sessionKey: 'work' }, { sessionKey: 'agent:main:work', agentId: 'main' }, 'direct'],
   [{ text: 'hi', agentId: 'helper' }, { sessionKey: 'agent:helper:main', agentId: 'helper' }, 'main'],
   [{ text: 'hi', sessionKey: 'agent:helper:x' }, { sessionKey: 'agent:helper:x', agentId: 'helper' }, 'direct'],
-  [{ text: '', images: [{ data: 'aGk=', mimeType: 'image/png' }] }, { sessionKey: 'agent:main:main', agentId: 'main' }, 'main'],
+  [{ text: '', images: [{ data: 'iVBORw0KGgo=', mimeType: 'image/png' }] }, { sessionKey: 'agent:main:main', agentId: 'main' }, 'main'],
 ])('%j is sent to %j', async (params, where, session) => {
   await using p = await boot();
   await using peer = await p.connect();
@@ -87,7 +87,7 @@ test.each([
   ['chat.send', { text: 'hi', sessionKey: 'agent:gone:x' }, 'AGENT_UNKNOWN'],
   ['chat.send', { text: 'hi', images: 'x' }, 'CHAT_PARAMS'],
   ['chat.send', { text: 'hi', images: [{ data: '<svg>', mimeType: 'image/svg+xml' }] }, 'CHAT_PARAMS'],
-  ['chat.send', { text: 'hi', images: [{ data: 'aGk=', mimeType: 'text/html' }] }, 'CHAT_PARAMS'],
+  ['chat.send', { text: 'hi', images: [{ data: 'iVBORw0KGgo=', mimeType: 'text/html' }] }, 'CHAT_PARAMS'],
   ['chat.result', {}, 'CHAT_PARAMS'],
   ['chat.stop', {}, 'CHAT_PARAMS'],
   ['sessions.list', { limit: -1 }, 'CHAT_PARAMS'],

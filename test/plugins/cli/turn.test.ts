@@ -17,7 +17,7 @@ test('a turn is told from its events, and those of other turns in the same sessi
       send(live('agent_end', { itemId: 'i0', stopReason: 'stop', usage, payloads: [{ text: 'other' }], ms: 1 }, 'r0'));
       send(live('agent_start', { itemId: 'i1', agentId: 'main', model: 'p/m' }));
       send(live('message_update', { messageId: 'm1', kind: 'text', index: 0, delta: 'mine' }));
-      const payloads = [{ text: 'mine' }, { text: 'thought', isReasoning: true }, { text: 'again' }];
+      const payloads = [{ text: 'mine' }, { text: 'thought', isReasoning: true }, { text: 'again' }, { text: 'cut', isError: true }];
       setImmediate(() => send(live('agent_end', { itemId: 'i1', stopReason: 'stop', usage, payloads, ms: 7 })));
       return { itemId: 'i1' };
     },
@@ -35,6 +35,7 @@ test('a turn is told from its events, and those of other turns in the same sessi
     stopReason: 'stop',
     usage,
     ms: 7,
+    notes: ['cut'],
   });
   expect(seen).toEqual(['mine']);
   await link.leave();

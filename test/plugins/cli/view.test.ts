@@ -32,6 +32,18 @@ test('text is shown as it comes, and what the stream skipped comes with the end 
   ).toBe('Hello you and more\n');
 });
 
+test('what is said beside an answer, such as that it was cut, is a line behind it', () => {
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+  const end = { itemId: 'i', stopReason: 'length', usage, ms: 1, payloads: [{ text: 'half' }, { text: 'it was cut', isError: true }] };
+  const of = (more: object) =>
+    shown((view) => {
+      delta(view, 'half');
+      view.agent_end?.({ ...end, ...more });
+    });
+  expect(of({})).toBe('half\nit was cut\n');
+  expect(of({ error: { code: 'X', message: 'it was cut' } })).toBe('half\n'); // told by whoever asked
+});
+
 test('a tool call is a line of its own, with its arguments and what came of it', () => {
   expect(
     shown((view) => {

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { connect as openSocket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { definePlugin } from '../../../kernel/index.ts';
 import { type Route, Routes } from '../../../plugins/gateway/contract.ts';
 import { Failures } from '../../../plugins/gateway/failures.ts';
@@ -147,7 +147,10 @@ test('a body is not read before the token is checked, nor one that is too large 
   expect((await ask(`${url}/echo`, { method: 'POST', headers: bearer('right'), body: '{"fits":1}' })).text).toBe('{"fits":1}');
 });
 
+afterEach(() => void vi.useRealTimers());
+
 test('wrong tokens run out: then none is looked at for a while, and the answer says how long', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   await using kernel = await bootTest([gateway, sites], config);
   const { url } = await gatewayOf(kernel);
   const statuses: number[] = [];

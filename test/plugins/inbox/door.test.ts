@@ -22,7 +22,26 @@ test.each<[Arrival['content'], unknown]>([
   ['/queue default', { name: 'queue', mode: 'default' }],
   ['/queue faster', { name: 'queue', mode: undefined, unknown: 'faster' }],
   ['stop', undefined],
-  ['/stop it', undefined],
+  ['/stop it', { name: 'stop' }],
+  ['/stop now!', { name: 'stop' }],
+  ['/stop.', { name: 'stop' }],
+  ['/stop!', { name: 'stop' }],
+  ['/New.', { name: 'new' }],
+  ['/stop, please', { name: 'stop' }],
+  ['/stop! now', { name: 'stop' }],
+  ['/stop?', { name: 'stop' }],
+  ['/stop。', { name: 'stop' }],
+  ['/stop-loss', { name: 'help', unknown: '/stop-loss' }],
+  ['/stop-all', undefined],
+  ['/stop.sh', undefined],
+  ['/new!', { name: 'new' }],
+  ['/new?', { name: 'help' }],
+  ['/reset ?', { name: 'help' }],
+  ['/reset now', { name: 'help' }],
+  ['/new ideas are what we need', undefined],
+  ['/queue?', { name: 'queue', mode: undefined }],
+  ['/stop the build when it is done', undefined],
+  ['/stop /etc/passwd', undefined],
   ['please /stop', undefined],
   ['/queue steer cap:2', { name: 'queue', mode: undefined, unknown: 'steer cap:2' }],
   ['/queuesteer', undefined],
@@ -43,8 +62,23 @@ test.each<[Arrival['content'], unknown]>([
   ['/home is full, why?', undefined],
   ['/theirs', undefined],
 ])('%j is the command %j', (content, command) =>
-  expect(commandOf(arrival(content), new Set(['/theirs', '/queuesteer', '/newer', '/stop']))).toEqual(command),
+  expect(commandOf(arrival(content), new Set(['/theirs', '/queuesteer', '/newer', '/stop', '/stop-all']))).toEqual(command),
 );
+
+const many = 1_000_000;
+test.each([
+  `a log:${' '.repeat(many)}end`,
+  `/stop${' '.repeat(many)}it now`,
+  `/stop${'-'.repeat(many)}/`,
+  `/stop${'.'.repeat(many)}x`,
+  `/stop, ${'!'.repeat(many)}x`,
+  `/a${'b'.repeat(many)}`,
+  `/queue ${' .'.repeat(many)}x`,
+])('a message of a megabyte is read at once, whatever it repeats (%#)', (text) => {
+  const began = process.cpuUsage();
+  expect(commandOf(arrival(text), new Set(['/theirs']))).toBeUndefined();
+  expect(process.cpuUsage(began).user).toBeLessThan(1_000_000); // microseconds; it took minutes
+});
 
 test.each<[string, Partial<Arrival>, readonly string[]]>([
   ['the owner', { subject: { sender: 'owner', session: 'group', group: 'g' } }, ['/stop', '/new', '/queue']],

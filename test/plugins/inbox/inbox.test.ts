@@ -13,7 +13,7 @@ import { bootTest } from '../../support/kernel.ts';
 interface Begun {
   readonly item: InboxItem;
   readonly signal: AbortSignal;
-  end(): void;
+  end(how?: 'done' | 'refused'): void;
 }
 
 const arrival = (content: string, facts: Partial<Arrival> = {}): Arrival => ({
@@ -37,10 +37,10 @@ async function place() {
     setup: (ctx) =>
       ctx.provide(Turns, {
         async take(item, run) {
-          const { promise, resolve } = Promise.withResolvers<void>();
-          begun.push({ item, signal: run.signal, end: resolve });
-          await promise;
-          await run.get(Store).tx((t) => run.get(Inbox).finish(t, item.itemId, 'done', run.id));
+          const { promise, resolve } = Promise.withResolvers<'done' | 'refused'>();
+          begun.push({ item, signal: run.signal, end: (how = 'done') => resolve(how) });
+          const how = await promise;
+          await run.get(Store).tx((t) => run.get(Inbox).finish(t, item.itemId, how, run.id));
         },
         end: () => Promise.reject(new Error('not here')),
       }),
@@ -67,11 +67,72 @@ async function place() {
 test('one idempotency key, sent many times at once, is one item', async () => {
   await using p = await place();
   await using now = await p.boot();
-  const receipts = await Promise.all(Array.from({ length: 20 }, (_, i) => now.enqueue(`${i}`, { idempotencyKey: 'k' })));
+  const receipts = await Promise.all(Array.from({ length: 20 }, () => now.enqueue('once', { idempotencyKey: 'k' })));
   expect(new Set(receipts.map(({ itemId }) => itemId)).size).toBe(1);
   expect(receipts.filter(({ known }) => !known)).toHaveLength(1);
-  expect(p.said()).toEqual(['0']);
+  expect(p.said()).toEqual(['once']);
   p.begun[0]?.end();
+});
+
+test.each<[string, string, Partial<Arrival>]>([
+  ['another message', 'other', {}],
+  ['another session', 'said', { sessionKey: 'agent:main:t' }],
+  ['another agent', 'said', { agentId: 'ops' }],
+  ['another model', 'said', { model: 'p/m' }],
+  ['another history', 'said', { history: [{ role: 'user', content: 'before', timestamp: 1 }] }],
+])('an idempotency key that comes again with %s is refused, also once its item has its end', async (_, content, facts) => {
+  await using p = await place();
+  await using now = await p.boot();
+  const { itemId } = await now.enqueue('said', { idempotencyKey: 'k' });
+  const again = () => now.enqueue(content, { idempotencyKey: 'k', ...facts });
+  await expect(again()).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_USED', status: 422 });
+  p.begun[0]?.end();
+  await expect.poll(() => now.rows(), { interval: 5 }).toMatchObject([{ state: 'done' }]);
+  await expect(again()).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_USED' });
+  expect(await now.enqueue('said', { idempotencyKey: 'k' })).toEqual({ itemId, known: true, state: 'done' });
+});
+
+test('a key of a stateless client names its request, whatever the session of each is called and whenever it was said', async () => {
+  await using p = await place();
+  await using now = await p.boot();
+  const ask = (n: number) => {
+    const history = [{ role: 'user', content: 'before', timestamp: n } as const];
+    return now.enqueue('said', { idempotencyKey: 'k', sessionKey: `agent:main:http:${n}`, ephemeral: true, history });
+  };
+  const { itemId } = await ask(1);
+  expect(await ask(2)).toMatchObject({ itemId, known: true });
+  p.begun[0]?.end();
+});
+
+test('an item that was refused gives its key free: the same message may be sent again', async () => {
+  await using p = await place();
+  await using now = await p.boot();
+  const { itemId } = await now.enqueue('said', { idempotencyKey: 'k' });
+  p.begun[0]?.end('refused');
+  await expect.poll(() => now.rows(), { interval: 5 }).toMatchObject([{ state: 'refused' }]);
+  const again = await now.enqueue('said', { idempotencyKey: 'k' });
+  expect(again).toMatchObject({ known: false });
+  expect(again.itemId).not.toBe(itemId);
+  await expect.poll(() => p.begun.length, { interval: 5 }).toBe(2);
+  p.begun[1]?.end();
+});
+
+test('what waited when the process ended goes on in the order in which it came, also where the clock was set back meanwhile', async () => {
+  await using p = await place();
+  const before = await p.boot();
+  for (const content of ['1', '2', '3', '4']) await before.enqueue(content);
+  for (const [i, content] of ['3', '4'].entries())
+    await before.sql(`UPDATE inbox SET enqueued_at = ${i} WHERE json_extract(arrival, '$.content') = '${content}'`);
+  const drained = before.t[Symbol.asyncDispose]();
+  p.begun[0]?.end();
+  await drained;
+  await using now = await p.boot();
+  for (const next of [2, 3, 4]) {
+    await expect.poll(() => p.begun.length, { interval: 5 }).toBe(next);
+    p.begun.at(-1)?.end();
+  }
+  await expect.poll(() => now.ask((one) => one.active()), { interval: 5 }).toEqual([]);
+  expect(p.said()).toEqual(['1', '2', '3', '4']);
 });
 
 test('a drain lets running turns end and leaves what waits, in its order, to the next start', async () => {
@@ -159,7 +220,7 @@ test('an ended item keeps only its key, for a week; what is open stays', async (
   }
   await using now = await p.boot();
   await expect.poll(() => now.rows('idempotency_key'), { interval: 5 }).toMatchObject([{ idempotency_key: 'young' }]);
-  expect(await now.enqueue('again', { idempotencyKey: 'young' })).toMatchObject({ known: true, state: 'done' });
+  expect(await now.enqueue('young', { idempotencyKey: 'young' })).toMatchObject({ known: true, state: 'done' });
   expect(await now.enqueue('again', { idempotencyKey: 'old' })).toMatchObject({ known: false });
   await expect.poll(() => p.said().at(-1), { interval: 5 }).toBe('again');
   p.begun.at(-1)?.end();

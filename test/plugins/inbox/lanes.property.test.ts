@@ -25,7 +25,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('part'), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('aside'), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('back'), pick }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('free'), pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('free'), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sent'), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('abort'), session: anySession }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel'), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep'), session: anySession }) },
@@ -50,7 +51,6 @@ interface Turn {
   readonly signal: AbortSignal;
   readonly session: string;
   readonly settle: { resolve(): void; reject(why: Error): void };
-  place: 'held' | 'aside' | 'free';
 }
 
 /** Keeps the books from outside: what was handed in, where it is, and how each ended. */
@@ -59,6 +59,7 @@ function world(cap: number, drop: QueueBounds['drop']) {
   const ends = new Map<string, string[]>();
   const taken: string[] = []; // in the order in which turns took them
   const turns: Turn[] = [];
+  const sending: Turn[] = [];
   const asides: { readonly turn: Turn; back(): void }[] = [];
   const releases: (() => void)[] = [];
   let top = { ...limits };
@@ -71,12 +72,16 @@ function world(cap: number, drop: QueueBounds['drop']) {
     ).toEqual([]);
     taken.push(item.itemId);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const turn: Turn = { claim, signal, session: item.sessionKey, settle: { resolve, reject }, place: 'held' };
+    const turn: Turn = { claim, signal, session: item.sessionKey, settle: { resolve, reject } };
     turns.push(turn);
-    return promise.finally(() => {
-      turns.splice(turns.indexOf(turn), 1);
-      for (const one of claim.items) ended(one.itemId, 'answered');
-    });
+    return promise.finally(() => over(turn));
+  };
+  /** It has its end; once, also where its answer is on its way for longer. */
+  const over = (turn: Turn) => {
+    const at = turns.indexOf(turn);
+    if (at < 0) return;
+    turns.splice(at, 1);
+    for (const one of turn.claim.items) ended(one.itemId, 'answered');
   };
   const lanes = openLanes({ take, report: () => {}, limits, left: [] });
   const settle = () => new Promise(setImmediate);
@@ -129,7 +134,18 @@ function world(cap: number, drop: QueueBounds['drop']) {
       if (one) asides.splice(asides.indexOf(one), 1);
       one?.back();
     },
-    free: ({ pick: n }) => of(turns, n)?.claim.free(),
+    free({ pick: n }) {
+      const turn = of(turns, n);
+      if (!turn) return;
+      over(turn);
+      sending.push(turn);
+      turn.claim.free();
+    },
+    sent({ pick: n }) {
+      const turn = of(sending, n);
+      if (turn) sending.splice(sending.indexOf(turn), 1);
+      turn?.settle.resolve();
+    },
     abort: ({ session = '' }) => void lanes.abort(session, 'no'),
     cancel({ pick: n }) {
       const item = of(all, n);

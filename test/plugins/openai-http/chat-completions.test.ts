@@ -1,41 +1,6 @@
-import OpenAI from 'openai';
 import { expect, test } from 'vitest';
-import events from '../../../plugins/events/index.ts';
-import gateway from '../../../plugins/gateway/index.ts';
-import openaiHttp from '../../../plugins/openai-http/index.ts';
-import { bootTest, entry } from '../../support/kernel.ts';
-import { scriptedTurns } from '../../support/scripted-turns.ts';
-import { ask, bearer, gatewayOf } from '../gateway/wire.ts';
-
-const settings = (chatCompletions: object) => ({ gateway: { auth: { token: 'right' }, http: { endpoints: { chatCompletions } } } });
-
-async function boot(chatCompletions: object = { enabled: true }) {
-  const turns = scriptedTurns();
-  const plugins = (code: string) => [entry(gateway, code), entry(events, code), turns.plugin, entry(openaiHttp, code)];
-  const kernel = await bootTest(plugins('1'), settings(chatCompletions));
-  const { url } = await gatewayOf(kernel);
-  const client = (options = {}) => new OpenAI({ baseURL: `${url}/v1`, apiKey: 'right', maxRetries: 2, ...options });
-  return {
-    turns,
-    kernel,
-    url,
-    client: client(),
-    clientWith: client,
-    reload: (code: string) => kernel.apply(plugins(code), settings(chatCompletions)),
-    post: (body: unknown, headers = {}) =>
-      ask(`${url}/v1/chat/completions`, { method: 'POST', headers: { ...bearer('right'), ...headers }, body: JSON.stringify(body) }),
-    [Symbol.asyncDispose]: () => kernel[Symbol.asyncDispose](),
-  };
-}
-
-const hello = { model: 'instar', messages: [{ role: 'user' as const, content: 'hello' }] };
-
-async function read(stream: AsyncIterable<OpenAI.ChatCompletionChunk>) {
-  const chunks: OpenAI.ChatCompletionChunk[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
-  return { chunks, text };
-}
+import { ask, bearer } from '../gateway/wire.ts';
+import { boot, hello, read } from './endpoint.ts';
 
 test('SPEC 11.1: the openai client gets a text, a usage and a finish reason', async () => {
   await using p = await boot();
@@ -75,9 +40,13 @@ test('a stream brings the text of every message of the turn, then a finish reaso
   expect(await runner.finalContent()).toBe('Let me look.\n\nIt is fine.');
 });
 
-test('a turn that streamed nothing still sends its final text, streaming or not', async () => {
+test('a turn that streamed nothing still sends its final text, streaming or not; that it was cut is told by its finish alone', async () => {
   await using p = await boot();
-  p.turns.answer = () => ({ payloads: [{ text: 'one' }, { text: 'thought', isReasoning: true }, { text: 'two' }], stopReason: 'length' });
+  const cut = { text: 'the answer was cut', isError: true };
+  p.turns.answer = () => ({
+    payloads: [{ text: 'one' }, { text: 'thought', isReasoning: true }, { text: 'two' }, cut],
+    stopReason: 'length',
+  });
   const { text, chunks } = await read(await p.client.chat.completions.create({ ...hello, stream: true }));
   expect({ text, finish: chunks.at(-1)?.choices[0]?.finish_reason }).toEqual({ text: 'one\n\ntwo', finish: 'length' });
   const whole = await p.client.chat.completions.create(hello);
@@ -107,7 +76,7 @@ test.each([
   expect(p.turns.arrivals).toMatchObject([{ agentId, sessionKey: expect.stringMatching(`^agent:${agentId}:http:`), ephemeral: true }]);
 });
 
-const png = 'data:image/png;base64,aGVsbG8=';
+const png = 'data:image/png;base64,iVBORw0KGgo=';
 const image = (url: string) => [
   {
     role: 'user',
@@ -226,7 +195,7 @@ test('alone, a request is its whole history, and what the client instructs stand
     { type: 'text', text: 'three' },
     { type: 'text', text: '\n\n' },
     { type: 'text', text: 'look' },
-    { type: 'image', mimeType: 'image/png', data: 'aGVsbG8=' },
+    { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
   ]);
   expect({ subject, volatile }).toEqual({ subject: { channel: 'http', sender: 'owner', session: 'ephemeral' }, volatile: true });
 });
@@ -299,100 +268,4 @@ test('a failed turn is an HTTP error before any text, and an error in the stream
     message: expect.stringMatching(/answered 429 \(run r[0-9a-f]{6}-\d+\)/),
   });
   expect(text).toBe('so far');
-});
-
-test.each([true, false])('a client that leaves cancels its run, unless it gave an Idempotency-Key (streaming: %s)', async (stream) => {
-  await using p = await boot();
-  const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const ended = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const release = Promise.withResolvers<void>();
-  let count = 0;
-  p.turns.answer = async (turn) => {
-    const n = count++;
-    turn.emit('message_update', { messageId: 'm', kind: 'text', index: 0, delta: 'begun' });
-    started[n]?.resolve();
-    await (n === 0 ? new Promise((resolve) => turn.signal.addEventListener('abort', resolve)) : release.promise);
-    ended[n]?.resolve();
-  };
-  const leave = async (n: number, options: object) => {
-    const abort = new AbortController();
-    const asked = p.client.chat.completions.create({ ...hello, stream }, { signal: abort.signal, ...options });
-    const reading = (async () => {
-      const got = await asked;
-      if (stream) for await (const _chunk of got as AsyncIterable<unknown>) void _chunk;
-    })();
-    await started[n]?.promise;
-    abort.abort();
-    await reading.catch(() => {}); // a stream that its reader aborts just ends
-  };
-  await leave(0, {});
-  await ended[0]?.promise;
-  expect(p.turns.cancelled).toHaveLength(1);
-  await leave(1, { headers: { 'Idempotency-Key': 'k1' } });
-  release.resolve();
-  await ended[1]?.promise;
-  expect(p.turns.cancelled).toHaveLength(1);
-  expect(await p.client.chat.completions.create(hello, { headers: { 'Idempotency-Key': 'k1' } })).toMatchObject({
-    choices: [{ message: { content: 'You said: hello' } }],
-  });
-  expect(p.turns.settled[0]?.result?.kind).toBe('gone');
-});
-
-test('an Idempotency-Key rejoins the running turn, streaming or not, and later returns the stored answer', async () => {
-  await using p = await boot();
-  const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let turns = 0;
-  p.turns.answer = async (turn) => {
-    turns++;
-    turn.emit('message_update', { messageId: 'm', kind: 'text', index: 0, delta: 'You said: ' });
-    started.resolve();
-    await release.promise;
-    turn.emit('message_update', { messageId: 'm', kind: 'text', index: 0, delta: 'hello' });
-  };
-  const headers = { 'Idempotency-Key': 'k1' };
-  const first = p.client.chat.completions.create(hello, { headers });
-  await started.promise;
-  const second = p.client.chat.completions.create(hello, { headers });
-  const third = p.client.chat.completions.create({ ...hello, stream: true }, { headers }).then(read);
-  await expect.poll(() => p.turns.arrivals.length).toBe(3);
-  release.resolve();
-  const texts = [(await first).choices[0]?.message.content, (await second).choices[0]?.message.content, (await third).text];
-  const fourth = await p.client.chat.completions.create(hello, { headers });
-  expect([...texts, fourth.choices[0]?.message.content]).toEqual(Array.from({ length: 4 }, () => 'You said: hello'));
-  expect(turns).toBe(1);
-});
-
-test('SPEC 14.4: a reload of gateway, events and the endpoint in mid-stream is not seen by the client', async () => {
-  await using p = await boot();
-  const [half, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  p.turns.answer = async (turn) => {
-    turn.emit('message_update', { messageId: 'm', kind: 'text', index: 0, delta: 'before ' });
-    half.resolve();
-    await rest.promise;
-    turn.emit('message_update', { messageId: 'm', kind: 'text', index: 0, delta: 'after' });
-  };
-  const streamed = p.client.chat.completions.create({ ...hello, stream: true }).then(read);
-  await half.promise;
-  await p.reload('2');
-  const whole = p.client.chat.completions.create(hello);
-  await expect.poll(() => p.turns.arrivals.length).toBe(2);
-  await p.reload('3');
-  rest.resolve();
-  expect((await streamed).text).toBe('before after');
-  expect((await whole).choices[0]?.message.content).toBe('You said: hello');
-  expect(p.turns.settled.map(({ result }) => result?.kind)).toEqual(['delivered', 'delivered']);
-});
-
-test('a stop of the gateway tells the requests that still wait', async () => {
-  await using p = await boot();
-  const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  p.turns.answer = () => {
-    started.resolve();
-    return release.promise;
-  };
-  const waiting = p.client.chat.completions.create(hello);
-  await started.promise;
-  p.kernel.kernel.abort('stopped by the user');
-  await expect(waiting).rejects.toMatchObject({ status: 503, code: 'NOT_LIVE' });
-  release.resolve();
 });

@@ -97,7 +97,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('nothing is left of a fetch 
   chmodSync(from.at('bin/npm'), 0o755);
   const running = instar(home.path, ['plugins', 'install', 'some-package', '--yes'], { PATH: `${from.at('bin')}:${process.env.PATH}` });
   const draft = () => left().find((name) => name.startsWith('.install-plugin-'));
-  await expect.poll(() => draft() !== undefined && existsSync(home.at(`${draft()}/fetched`)), { interval: 10, timeout: 5000 }).toBe(true);
+  await expect.poll(() => draft() !== undefined && existsSync(home.at(`${draft()}/fetched`)), { interval: 10, timeout: 10_000 }).toBe(true);
   running.child.kill(signal);
   await running.ended;
   expect(running.child.signalCode).toBe(signal);
