@@ -1,9 +1,11 @@
 /**
- * Fields of agents whose plugin does not exist yet. When it does, the property leaves this file and comes back in that plugin
- * as `extends: { 'agents.entry': { … }, 'agents.defaults': { … } }`. Values that count where nobody sets one: `x-default`.
+ * Fields of agents whose plugin does not exist yet, as their description says. When it does, the property leaves this file
+ * and comes back in that plugin as `extends: { 'agents.entry': { … }, 'agents.defaults': { … } }`. Values that count where nobody sets one: `x-default`.
  */
 const strings = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 const count = { type: 'integer', minimum: 1 } as const;
+/** Nobody is to count on what has no effect. */
+const unread = <const D extends string>(description: D) => `${description}. No plugin here reads it yet` as const;
 const fields = <const P>(description: string, properties: P) =>
   ({ type: 'object', additionalProperties: false, description, properties }) as const;
 
@@ -18,8 +20,8 @@ const modelRef = {
 } as const;
 
 export const fieldsToCome = {
-  skills: { ...strings, description: 'Names of the skills the agent is shown; absent: all that are there; []: none' },
-  runtime: fields('What runs the turns', {
+  skills: { ...strings, description: unread('Names of the skills the agent is shown; absent: all that are there; []: none') },
+  runtime: fields(unread('What runs the turns'), {
     type: { enum: ['embedded', 'acp'], 'x-default': 'embedded', description: 'acp gives the values below to ACP sessions of this agent' },
     acp: fields('Defaults of ACP sessions of this agent', {
       agent: { type: 'string', description: 'The ACP agent, e.g. codex' },
@@ -28,29 +30,29 @@ export const fieldsToCome = {
       cwd: { type: 'string', description: "Folder it works in; absent: the agent's workspace" },
     }),
   }),
-  heartbeat: fields('Turns that the agent takes by itself', {
+  heartbeat: fields(unread('Turns that the agent takes by itself'), {
     every: {
       type: ['string', 'number'],
       examples: ['30m', '1h30m', 45],
       description: 'How often: a duration such as 30m or 1h30m; a bare number is minutes; 0 is never',
     },
   }),
-  humanDelay: fields('A pause between the parts of a reply, as a person would make it', {
+  humanDelay: fields(unread('A pause between the parts of a reply, as a person would make it'), {
     mode: { enum: ['off', 'natural', 'custom'], 'x-default': 'off', description: 'natural: 0.8 to 2.5 s; custom: minMs to maxMs' },
     minMs: { type: 'integer', minimum: 0, description: 'Shortest pause of mode custom' },
     maxMs: { type: 'integer', minimum: 0, description: 'Longest pause of mode custom' },
   }),
   memorySearch: {
     type: 'object',
-    description: 'Search over memory files and past sessions',
+    description: unread('Search over memory files and past sessions'),
     properties: { enabled: { type: 'boolean', description: 'Whether the agent may search its memory' } },
   },
   subagents: fields('Agents that this one starts', {
     allowAgents: { ...strings, description: 'Agents it may start beside itself, by id; "*" is any, which the security check reports' },
-    model: { ...modelRef, description: "The children's model; absent: that of the agent they are of" },
-    requireAgentId: { type: 'boolean', 'x-default': false, description: 'Whether a start must name an agent' },
+    model: { ...modelRef, description: unread("The children's model; absent: that of the agent they are of") },
+    requireAgentId: { type: 'boolean', 'x-default': false, description: unread('Whether a start must name an agent') },
     maxSpawnDepth: { ...count, maximum: 5, 'x-default': 1, description: 'How deep children may start children; 1: they may not' },
-    maxChildrenPerAgent: { ...count, maximum: 20, 'x-default': 5, description: 'Children of one session that work at once' },
+    maxChildrenPerAgent: { ...count, maximum: 20, 'x-default': 5, description: unread('Children of one session that work at once') },
     maxConcurrent: { ...count, 'x-default': 8, description: 'Children that work at once, over all sessions' },
   }),
   groupChat: {
@@ -59,19 +61,15 @@ export const fieldsToCome = {
         type: 'integer',
         minimum: 0,
         'x-default': 50,
-        description: 'Messages of the group that it is shown before the one it answers',
+        description: unread('Messages of the group that it is shown before the one it answers'),
       },
     }),
     'x-place': 'agents.groupChat',
   },
-  params: {
-    type: 'object',
-    description: 'Parameters of model requests; further ones are passed on as they are',
-    properties: {
-      temperature: { type: 'number', minimum: 0, maximum: 2, description: 'How freely it chooses words' },
-      maxTokens: { type: 'integer', minimum: 1, description: 'Tokens an answer may have' },
-    },
+  reasoningDefault: {
+    enum: ['off', 'on', 'stream'],
+    'x-default': 'off',
+    description: unread('Whether its thoughts are shown in the chat'),
   },
-  reasoningDefault: { enum: ['off', 'on', 'stream'], 'x-default': 'off', description: 'Whether its thoughts are shown in the chat' },
-  fastModeDefault: { type: 'boolean', 'x-default': false, description: "Whether a provider's faster service is asked for" },
+  fastModeDefault: { type: 'boolean', 'x-default': false, description: unread("Whether a provider's faster service is asked for") },
 } as const;

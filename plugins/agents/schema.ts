@@ -13,12 +13,6 @@ export const shared = {
   workspace: text(
     'Folder the agent works in; ~ is your home. Default: workspace in the state folder, for others than the default agent workspace-<id>',
   ),
-  thinkingDefault: {
-    type: 'string',
-    enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-    'x-default': 'off',
-    description: 'How much it thinks before it answers',
-  },
   // No fields of ours: `faults.ts` says where to write instead.
   systemPrompt: {
     deprecated: true,

@@ -1,5 +1,5 @@
 import type { Log, Run } from '../../kernel/index.ts';
-import type { ChatWord } from '../inbox/contract.ts';
+import { type ChatWord, wordIn } from '../inbox/contract.ts';
 import type { Incoming } from '../turns/contract.ts';
 import { compactSession } from './session.ts';
 
@@ -11,9 +11,8 @@ export const compactWord: ChatWord = {
 
 /** `/compact`, and what the summary should heed after it. A whole message only. */
 export function wishIn({ content }: Pick<Incoming, 'content'>): string | undefined {
-  const text = typeof content === 'string' ? content : content.length === 1 && content[0]?.type === 'text' ? content[0].text : '';
-  const match = /^\/compact(?:[\s:]+([^]*))?$/i.exec(text.trim());
-  return match ? (match[1] ?? '').trim() : undefined;
+  const said = wordIn(content);
+  return said?.word === '/compact' ? said.rest : undefined;
 }
 
 /** A stranger's or a group's words are no command, and those of a stateless client are told again with every message. */

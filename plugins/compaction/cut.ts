@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, UserMessage } from '../sessions/contract.ts';
+import { beginsTurn, type Message, type UserMessage } from '../sessions/contract.ts';
 import { tokensOfMessage } from './estimate.ts';
 
 /**
@@ -22,14 +22,6 @@ function sizesFrom(messages: readonly Message[]): readonly number[] {
   for (let i = messages.length - 1; i >= 0; i--) sizes[i] = sum += tokensOfMessage(messages[i] as Message);
   return sizes;
 }
-
-/** A user's message that follows a finished answer: neither one that was collected with the one before nor one that steers. */
-export function beginsTurn(messages: readonly Message[], i: number): boolean {
-  const before = messages[i - 1];
-  return messages[i]?.role === 'user' && before?.role === 'assistant' && !hasCalls(before);
-}
-
-const hasCalls = ({ content }: AssistantMessage) => content.some(({ type }) => type === 'toolCall');
 
 /** What the user asked for in the turn that goes on past `cut`: a summary alone must not stand for it. */
 export function underWay(messages: readonly Message[], cut: number): readonly UserMessage[] {

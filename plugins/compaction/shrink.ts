@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Run } from '../../kernel/index.ts';
+import { isCoded, messageOf, type Run } from '../../kernel/index.ts';
 import { AskModel, attemptOf, type Model, type ModelFailure, type ModelReply } from '../models/contract.ts';
 import type { Transcript, Usage } from '../sessions/contract.ts';
 import { extractOf } from './extract.ts';
@@ -35,21 +35,28 @@ export async function shrink(job: Shrinking, run: Run): Promise<Shrunk> {
       signal,
       model,
     ),
-  );
-  clearTimeout(timer);
+  ).finally(() => clearTimeout(timer));
   const { usages } = made;
   if (run.signal.aborted) return { usages, failure: { code: 'MODEL_ABORTED', message: 'was stopped' } };
-  const write = (text: string) =>
-    transcript.compact({ summary: withVerbatim(text, plan), firstKeptEntryId: plan.firstKeptEntryId, tokensBefore });
-  if ('text' in made) {
-    await write(made.text);
-    return { usages, isPoor: false };
-  }
+  /** What a summary cost is told whatever becomes of it: also where the disk is full. */
+  const write = async (text: string, isPoor: boolean): Promise<Shrunk> => {
+    try {
+      await transcript.compact({ summary: withVerbatim(text, plan), firstKeptEntryId: plan.firstKeptEntryId, tokensBefore });
+      return { usages, isPoor };
+    } catch (cause) {
+      return { usages, failure: failureOf(cause) };
+    }
+  };
+  if ('text' in made) return write(made.text, false);
   const failure = deadline.signal.aborted ? late(settings) : made.failure;
   if (!isNeeded || (!deadline.signal.aborted && isPassing(failure))) return { usages, failure };
-  await write(extractOf(plan.older, plan.tokens, failure.message));
-  return { usages, isPoor: true };
+  return write(extractOf(plan.older, plan.tokens, failure.message), true);
 }
+
+const failureOf = (cause: unknown): ModelFailure => ({
+  code: isCoded(cause) ? cause.code : 'COMPACTION_FAILED',
+  message: messageOf(cause),
+});
 
 interface Asking {
   readonly model: Model;
@@ -63,7 +70,10 @@ interface Asking {
 /** A request of its own, on the way of every request: profiles, admission and budget hold for it too. */
 async function ask(run: Run, { text, ...rest }: Asking): Promise<ModelReply> {
   const messages = [{ role: 'user', content: text, timestamp: Date.now() }] as const;
-  const reply = await run.call(AskModel, { request: { ...rest, messages, tools: [] }, on() {} });
+  // A fault on the way is no provider's, and ends no more than a failure would.
+  const reply = await run
+    .call(AskModel, { request: { ...rest, messages, tools: [] }, on() {} })
+    .catch((cause: unknown) => failed(rest.model, failureOf(cause)));
   return (
     reply ??
     failed(rest.model, { code: 'COMPACTION_FAILED', reason: 'model_not_found', message: 'no plugin asks models; switch on "models"' })

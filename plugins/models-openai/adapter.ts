@@ -68,6 +68,7 @@ function readerOf(reply: ReturnType<typeof collector>): Reader & { failure(): At
       if (text.length > wholeLimit) throw new RangeError(`an answer of over ${wholeLimit} characters`);
     },
     isOver: reply.isOver,
+    isFaulty: reply.isFaulty,
     failure() {
       if (!response || streamed) return undefined;
       const status = response.statusCode ?? 0;

@@ -8,6 +8,8 @@ const http = process.getBuiltinModule('node:http');
 const connectMs = 10_000;
 /** A reasoning model may be silent for minutes. */
 const silentMs = 600_000;
+/** For a server to close its answer after the last word, so that the socket can be used again. */
+const graceMs = 1_000;
 
 /** Sockets to model servers, kept open between requests. */
 export interface Connections extends Leasable {
@@ -42,11 +44,13 @@ export interface Outgoing {
   readonly signal: AbortSignal;
 }
 
-/** Who reads the answer. `isOver` ends the exchange before the server closes it. */
+/** Who reads the answer. What is over, or faulty, ends the exchange before the server closes it. */
 export interface Reader {
   head(response: IncomingMessage): void;
   text(piece: string): void;
   isOver(): boolean;
+  /** Nothing more is wanted of it. */
+  isFaulty(): boolean;
 }
 
 /** One request and its answer, read as it comes. Settles when it is over, with what went wrong in the network if anything did. */
@@ -65,18 +69,24 @@ const aborted: AttemptFailure = { code: 'MODEL_ABORTED', message: 'stopped' };
 
 type Outcome = AttemptFailure | undefined | 'stale';
 
+/** Settles when the answer is known. The request may last a little longer, but not for ever: nobody asks a server to go on talking. */
 function once(request: ClientRequest, { body, signal }: Outgoing, reader: Reader): Promise<Outcome> {
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
     let answered = false;
-    const settle = (outcome: Outcome) => {
-      signal.removeEventListener('abort', stop);
-      resolve(outcome);
-    };
-    const give = (failure: AttemptFailure) => {
+    let grace: NodeJS.Timeout | undefined;
+    const give = (failure: AttemptFailure | undefined) => {
       settle(failure);
       request.destroy();
     };
     const stop = () => give(aborted);
+    const over = () => {
+      settle(undefined);
+      grace ??= setTimeout(() => request.destroy(), graceMs);
+    };
+    request.once('close', () => {
+      clearTimeout(grace);
+      signal.removeEventListener('abort', stop);
+    });
     const lost = (cause: NodeJS.ErrnoException) => {
       if (!answered && request.reusedSocket && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')) settle('stale');
       else if (answered) settle({ code: 'MODEL_STREAM_CUT', message: 'the connection broke inside the reply', cause });
@@ -88,7 +98,7 @@ function once(request: ClientRequest, { body, signal }: Outgoing, reader: Reader
     request.setTimeout(silentMs, () => give({ code: 'MODEL_TIMEOUT', message: `silent for ${silentMs / 60_000} minutes` }));
     request.on('response', (response) => {
       answered = true;
-      read(response, reader, settle, give);
+      read(response, reader, over, give);
       response.on('error', lost);
     });
     // The signal may have come while the connection's library was loaded.
@@ -97,11 +107,12 @@ function once(request: ClientRequest, { body, signal }: Outgoing, reader: Reader
   });
 }
 
-function read(response: IncomingMessage, reader: Reader, settle: (outcome: Outcome) => void, give: (why: AttemptFailure) => void): void {
+function read(response: IncomingMessage, reader: Reader, over: () => void, give: (why: AttemptFailure | undefined) => void): void {
   const guarded = (work: () => void) => {
     try {
       work();
-      if (reader.isOver()) settle(undefined);
+      if (reader.isFaulty()) give(undefined);
+      else if (reader.isOver()) over();
     } catch (cause) {
       give({ code: 'MODEL_BAD_REPLY', message: cause instanceof Error ? cause.message : String(cause), cause });
     }
@@ -109,7 +120,7 @@ function read(response: IncomingMessage, reader: Reader, settle: (outcome: Outco
   response.setEncoding('utf8');
   guarded(() => reader.head(response));
   response.on('data', (piece: string) => guarded(() => reader.text(piece)));
-  response.on('end', () => settle(undefined));
+  response.on('end', over);
 }
 
 function limitConnect(socket: Socket, give: (why: AttemptFailure) => void): void {

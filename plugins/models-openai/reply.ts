@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { invalidArgumentsOf, noUsage, type AttemptFailure, type ModelEvent } from '../models/contract.ts';
+import { invalidArguments, noUsage, type AttemptFailure, type ModelEvent } from '../models/contract.ts';
 import type { AssistantPart, StopReason, Usage } from '../sessions/contract.ts';
 import { parseArguments } from './arguments.ts';
 
@@ -48,7 +48,8 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
   }
 
   function takeChunk(chunk: Json): void {
-    if (chunk['error']) failure = failureIn(chunk['error']);
+    const error = errorIn(chunk);
+    if (error !== undefined) failure = failureIn(error);
     const [choice] = objects(chunk['choices']);
     const counted = chunk['usage'] ?? choice?.['usage'];
     if (isObject(counted)) usage = usageOf(counted);
@@ -68,7 +69,9 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
     const content = delta['content'];
     if (typeof content === 'string') say('text', content, '');
     else for (const piece of objects(content)) takePiece(piece);
-    for (const call of objects(delta['tool_calls'])) takeCall(call);
+    const calls = objects(delta['tool_calls']);
+    for (const call of calls) takeCall(call);
+    if (isObject(delta['function_call']) && calls.length === 0) failure ??= oldForm;
   }
 
   /** Content in typed pieces: Mistral's reasoning models. */
@@ -117,12 +120,15 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
 
   /** What came, once nothing more will. */
   function end(): Collected {
-    const ended = finish !== undefined || done;
+    const short = finish !== undefined && lengthEndings.includes(finish);
+    // A stream may end without a word on how: as long as anything came, that is its end.
+    const ended = finish !== undefined || (done && parts.some(({ type }) => type !== 'thinking'));
     const nameless = parts.some((part) => part.type === 'toolCall' && part.name === '');
     const broken = failure ?? (ended ? (refusal(finish) ?? (nameless ? unnamed : undefined)) : cut());
-    const content = parts.flatMap((part) => closed(part, finish === 'length'));
+    const mayBeCut = short || finish === undefined;
+    const content = parts.map((part, i) => closed(part, mayBeCut && i === parts.length - 1));
     const calls = content.some(({ type }) => type === 'toolCall');
-    const stopReason = finish === 'length' ? 'length' : calls ? 'toolUse' : 'stop';
+    const stopReason = short ? 'length' : calls ? 'toolUse' : 'stop';
     return { content, usage, stopReason, ...(broken && { failure: broken }) };
   }
 
@@ -131,17 +137,17 @@ export function collector(on: (event: ModelEvent) => void, idsBefore: () => Read
       ? { code: 'MODEL_STREAM_CUT', message: `the stream ended ${where(parts.at(-1))}` }
       : { code: 'MODEL_STREAM_CUT', message: 'the stream ended before the reply began' };
 
-  return { take, end, isOver: () => done || failure !== undefined };
+  return { take, end, isOver: () => done, isFaulty: () => failure !== undefined };
 }
 
 const where = (last: OpenText | OpenCall | undefined) =>
   last?.type === 'toolCall' ? `inside the arguments of "${last.name}"` : 'inside the reply';
 
-/** A call that the length limit cut is no call. */
-function closed(part: OpenText | OpenCall, short: boolean): AssistantPart | readonly [] {
+/** A call that was cut before its first argument has none to run with, as little as one cut later: the model is told. */
+function closed(part: OpenText | OpenCall, mayBeCut: boolean): AssistantPart {
   if (part.type === 'toolCall') {
-    const call = { type: part.type, id: part.id, name: part.name, arguments: parseArguments(part.raw) };
-    return short && invalidArgumentsOf(call) !== undefined ? [] : call;
+    const { type, id, name, raw } = part;
+    return { type, id, name, arguments: mayBeCut && raw.trim() === '' ? invalidArguments(raw) : parseArguments(raw) };
   }
   const { type, text, field } = part;
   return type === 'text' ? { type, text } : { type, thinking: text, ...(field && { thinkingSignature: field }) };
@@ -149,12 +155,26 @@ function closed(part: OpenText | OpenCall, short: boolean): AssistantPart | read
 
 const unnamed: AttemptFailure = { code: 'MODEL_BAD_REPLY', message: 'a tool call without a name' };
 
-const endings = ['stop', 'length', 'tool_calls', 'function_call', 'end', 'eos'];
+const oldForm: AttemptFailure = {
+  code: 'MODEL_BAD_REPLY',
+  message: 'a call in the old form "function_call", which "tool_calls" has replaced',
+};
+
+/** The second is Mistral's, of a full window. */
+const lengthEndings: readonly string[] = ['length', 'model_length'];
+const endings = ['stop', 'tool_calls', 'function_call', 'end', 'eos', ...lengthEndings];
 
 function refusal(finish: string | undefined): AttemptFailure | undefined {
   if (finish === undefined || endings.includes(finish)) return undefined;
   if (finish === 'content_filter') return { code: 'MODEL_REFUSED', message: 'a content filter ended the reply' };
   return { code: 'MODEL_BAD_REPLY', message: `the reply ended with "${finish.slice(0, 40)}"` };
+}
+
+/** An error among the chunks: wrapped as OpenAI does it, or bare as vLLM sends it. A chunk of a reply has choices, and no message. */
+function errorIn(chunk: Json): unknown {
+  if (chunk['error']) return chunk['error'];
+  const isBare = chunk['choices'] === undefined && ['message', 'detail'].some((name) => typeof chunk[name] === 'string');
+  return isBare ? chunk : undefined;
 }
 
 function failureIn(error: unknown): AttemptFailure {

@@ -7,6 +7,7 @@ import { withThoughtSignatures } from './google.ts';
 import { mayThink } from './messages.ts';
 import { loadNormalizer, type Protocol } from './protocols.ts';
 import { searchesSeen, untied, withSearch } from './search.ts';
+import { callsHeard } from './unended.ts';
 
 const levels = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -19,19 +20,26 @@ export function piAdapter(protocol: Protocol, userAgent: string): ModelAdapter {
       if ('missing' in library) return attemptOf(request.model, {}, { code: 'ADAPTER_MISSING', message: library.missing });
       const { streamSimple, normalizeContext, peculiar } = library;
       const witness: Witness = {};
+      const over = new AbortController();
       try {
         const model = piModel(request.model, peculiar(request.model));
-        const stream = streamSimple(model, normalizeContext(piContext(request)), optionsOf(request, userAgent, witness));
-        for await (const event of stream) tell(event, on);
+        const stream = streamSimple(model, normalizeContext(piContext(request)), optionsOf(request, userAgent, witness, over.signal));
+        const calls = callsHeard();
+        for await (const event of stream) {
+          calls.hear(event);
+          tell(event, on);
+        }
         const reply = await stream.result();
         const { stopReason, errorMessage = stopReason, rawStopReason } = reply;
-        const parts = { content: untied(partsOf(reply, request.messages), witness), usage: usageOf(reply) };
+        const parts = { content: untied(partsOf(reply, request.messages, calls.unended), witness), usage: usageOf(reply) };
         if (stopReason === 'stop' || stopReason === 'length' || stopReason === 'toolUse') {
           return attemptOf(request.model, { ...parts, stopReason });
         }
         return attemptOf(request.model, parts, failureOf(witness, errorMessage, rawStopReason, request.signal.aborted));
       } catch (cause) {
         return attemptOf(request.model, {}, failureOf(witness, messageOf(cause), undefined, request.signal.aborted));
+      } finally {
+        over.abort(); // an answer that was not read to its end would go on for ever
       }
     },
   };
@@ -53,13 +61,13 @@ async function loadLibrary(protocol: Protocol) {
 }
 
 /** No retries in here: a failed attempt is the caller's to repeat, on this model or another. */
-function optionsOf(request: ModelRequest, userAgent: string, witness: Witness): SimpleStreamOptions {
-  const { apiKey, signal, temperature, maxTokens, sessionId, search } = request;
-  const reasoning = levels.find((level) => level === request.thinking && mayThink(request.model, request.messages));
+function optionsOf(request: ModelRequest, userAgent: string, witness: Witness, over: AbortSignal): SimpleStreamOptions {
+  const { apiKey, temperature, maxTokens, sessionId, search } = request;
+  const reasoning = levels.find((level) => level === request.thinking && mayThink(request));
   return {
     // A server of one's own may want none; the SDKs insist on some.
     apiKey: apiKey ?? 'none',
-    signal,
+    signal: AbortSignal.any([request.signal, over]),
     maxRetries: 0,
     fetch: witnessed(witness),
     ...(request.model.api === 'google-generative-ai' && { onPayload: withThoughtSignatures }),

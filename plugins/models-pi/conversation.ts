@@ -4,6 +4,7 @@ import { invalidArguments } from '../models/contract.ts';
 import type { AssistantPart, Message, Usage } from '../sessions/contract.ts';
 import { whole } from '../sessions/contract/content.ts';
 import { conversationFor } from './messages.ts';
+import type { Unended } from './unended.ts';
 
 /** What a maker's own catalog adds to a model: quirks that no protocol tells. */
 export interface Peculiar {
@@ -48,14 +49,19 @@ export function piContext({ system, messages, tools, model }: ModelRequest): Con
 
 /**
  * Parts are kept as they are: pi finds signatures and ids in them again when the conversation goes on. Only an id that is
- * another call's already becomes another.
+ * another call's already becomes another. A call that was cut has no arguments to run with, as little where it was before the first; Google's come whole.
  */
-export function partsOf(message: PiAssistant, before: readonly Message[]): readonly AssistantPart[] {
+export function partsOf(message: PiAssistant, before: readonly Message[], unended: Unended): readonly AssistantPart[] {
   const taken = new Set(before.flatMap((one) => (one.role === 'toolResult' ? one.toolCallId : [])));
-  return message.content.map((part) => {
+  return message.content.map((part, i) => {
     if (part.type !== 'toolCall') return part;
     const { argumentsError, ...call } = { ...part, id: freeId(part.id, taken) };
     taken.add(call.id);
+    const cut = unended(i);
+    if (cut !== undefined) return { ...call, arguments: invalidArguments(cut) };
+    const mayBeCut = message.stopReason === 'length' && message.api !== 'google-generative-ai' && i === message.content.length - 1;
+    if (mayBeCut && argumentsError === undefined && Object.keys(call.arguments).length === 0)
+      return { ...call, arguments: invalidArguments('') };
     if (argumentsError === undefined) return call;
     const [, raw = argumentsError] = argumentsError.split('Received arguments:\n', 2);
     return { ...call, arguments: invalidArguments(raw) };

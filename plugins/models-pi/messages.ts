@@ -1,5 +1,5 @@
 import type { Content } from '../../kernel/index.ts';
-import type { Model } from '../models/contract.ts';
+import { noUsage, type Model, type ModelRequest } from '../models/contract.ts';
 import type { AssistantMessage, AssistantPart, Message, ToolResultMessage } from '../sessions/contract.ts';
 import { leading } from '../sessions/contract/content.ts';
 import { portable } from '../sessions/contract/portable.ts';
@@ -18,7 +18,7 @@ export function conversationFor(model: Model, messages: readonly Message[]): rea
   const sent = portable(known, { longest: 64, ...(isResponses && { items: isOwn }) });
   // A reply of which nothing is left here is none.
   const fit = sent
-    .map((message) => (message.role === 'assistant' ? replyFor(model, message, isOwn(message)) : message))
+    .map((message) => (message.role === 'assistant' ? unmeasured(replyFor(model, message, isOwn(message))) : message))
     .filter(({ content }) => content.length > 0);
   return model.api === 'google-generative-ai' && !showsImagesInResults(model.id) ? imagesAfterResults(fit) : fit;
 }
@@ -30,6 +30,18 @@ function replyFor(model: Model, message: AssistantMessage, isOwn: boolean): Assi
   return content.length === message.content.length && !isBroken
     ? message
     : { ...message, content, ...(isBroken && { stopReason: 'stop' }) };
+}
+
+const measureless = new WeakMap<AssistantMessage, AssistantMessage>();
+
+/**
+ * Without what it used: pi would take that of the last reply for the size of this request, which may have been made
+ * shorter since. It counts what is sent instead. A line of a file may lack it altogether.
+ */
+function unmeasured(message: AssistantMessage): AssistantMessage {
+  const known = measureless.get(message) ?? { ...message, usage: noUsage };
+  measureless.set(message, known);
+  return known;
 }
 
 function isFit({ api, compat }: Model, part: AssistantPart, isOwn: boolean): boolean {
@@ -65,12 +77,16 @@ const withoutImages = (message: ToolResultMessage): ToolResultMessage => ({
   content: message.content.map((part) => (part.type === 'image' ? { type: 'text', text: '(the image follows the results)' } : part)),
 });
 
+/** Anthropic refuses budgets under 1024, and the answer needs room as well. Tokens. */
+const leastToThink = 2048;
+
 /**
  * Anthropic: with thinking on, the last reply that called tools must begin with thinking. One that another model gave
  * does not: until the next reply it goes on without.
  */
-export function mayThink(model: Model, messages: readonly Message[]): boolean {
+export function mayThink({ model, messages, maxTokens = model.maxTokens }: ModelRequest): boolean {
   if (model.api !== 'anthropic-messages') return true;
+  if (Math.min(maxTokens, model.maxTokens) < leastToThink) return false;
   const last = conversationFor(model, messages).findLast((message) => message.role === 'assistant');
   return last === undefined || last.content[0]?.type === 'thinking' || !last.content.some(({ type }) => type === 'toolCall');
 }

@@ -17,4 +17,24 @@ export const agentFields = {
       },
     ],
   },
+  thinkingDefault: {
+    type: 'string',
+    enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    'x-default': 'off',
+    description: 'How much it thinks before it answers. Asked only of models that can: `reasoning: true`',
+  },
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    description: 'Parameters of the requests to its models',
+    properties: {
+      temperature: {
+        type: 'number',
+        minimum: 0,
+        maximum: 2,
+        description: 'How freely it chooses words. OpenAI’s models that think are not told: they refuse it',
+      },
+      maxTokens: { type: 'integer', minimum: 1, description: "Tokens an answer may have, up to the model's own maxTokens" },
+    },
+  },
 } as const;

@@ -10,6 +10,7 @@ import {
   type ModelFailure,
   type ModelReply,
   type ModelRequest,
+  noUsage,
   RequestEnded,
   type UnsignedRequest,
 } from './contract.ts';
@@ -19,6 +20,7 @@ import type { SecretInput } from '../secrets/contract.ts';
 import { explain, type Advice } from './failure.ts';
 import { withKey } from './key.ts';
 import { envKey, known, type KnownProvider } from './known.ts';
+import { withShortCalls } from './short-calls.ts';
 import { whereIs } from './whereabouts.ts';
 
 /** The keys of the newest config, in a lease: a rotated key is used by runs in flight, a removed one is not. */
@@ -39,15 +41,37 @@ export async function completeOnce(
   asked: UnsignedRequest,
   on: (event: ModelEvent) => void,
 ): Promise<ModelReply> {
-  // SPEC 7.5: decided at each attempt, by the model that is asked.
-  const offered = asked.model.compat?.supportsTools === false && asked.tools.length ? { ...asked, tools: [] } : asked;
-  const request = await withSearch(run, enter, offered);
+  const request = await withSearch(run, enter, suited(asked));
   const refused = await admission(run, request);
   if (refused) return { message: attemptOf(request.model, {}, refused).message, failure: refused };
   const began = performance.now();
-  const reply = await send(run, keys, request, on);
-  await run.call(RequestEnded, { request, reply, ms: performance.now() - began });
+  let heard = 0;
+  const hear = (event: ModelEvent) => {
+    heard += event.delta.length;
+    on(event);
+  };
+  const reply = await send(run, keys, request, hear);
+  await run.call(RequestEnded, { request, reply, ms: performance.now() - began, heard });
   return reply;
+}
+
+/** SPEC 7.5: decided at each attempt, by the model that is asked. What it cannot do would be refused, or ignored at best. */
+function suited({ thinking, temperature, maxTokens, tools, messages, ...rest }: UnsignedRequest): UnsignedRequest {
+  const { model } = rest;
+  return {
+    ...rest,
+    messages: messages.map(withShortCalls),
+    ...(temperature !== undefined && takesTemperature(model) && { temperature }),
+    tools: model.compat?.supportsTools === false ? [] : tools,
+    ...(thinking !== undefined && model.reasoning && { thinking }),
+    ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, model.maxTokens) }),
+  };
+}
+
+/** OpenAI's models that think refuse it, whether or not they are to think. */
+function takesTemperature({ api, reasoning, compat }: Model): boolean {
+  const said = compat?.['supportsTemperature'];
+  return typeof said === 'boolean' ? said : !(reasoning && api.startsWith('openai-'));
 }
 
 /** By the model that is asked, which may be another than the turn's. */
@@ -82,7 +106,7 @@ async function send(run: Run, keys: Keys, unsigned: UnsignedRequest, on: (event:
   const provider = knownOf(model);
   const input = credential?.apiKey ?? (keys.table.get(model.provider) || (provider && envKey(provider, run.get(Host).env)?.value));
   const { apiKey, ...attempt } = await withKey(run, { input, model }, (key) => tryOnce(run, { ...request, apiKey: key }, on, provider));
-  const message = { ...attempt.message, usage: priced(attempt.message.usage, model.cost) };
+  const message = { ...attempt.message, usage: priced(plausible(attempt.message.usage), model.cost) };
   if (!attempt.failure) return { message };
   const failure = explain(model, attempt.failure, adviceOf(run, request, keys, provider), apiKey);
   return { message: { ...message, errorMessage: failure.message }, failure };
@@ -120,6 +144,16 @@ function adviceOf(run: Run, { model, credential }: UnsignedRequest, keys: Keys, 
         ? [at('apiKey'), variables].filter(Boolean).join(' or ')
         : (variables ?? at('apiKey')),
   };
+}
+
+/** No request takes so many tokens. */
+const mostTokens = 100_000_000;
+
+/** Who counts in fractions, below zero or absurdly has told nothing, whatever adapter it came through. */
+function plausible(usage: Usage): Usage {
+  const { input, output, cacheRead, cacheWrite, totalTokens } = usage;
+  const isCount = (value: number) => Number.isInteger(value) && value >= 0 && value <= mostTokens;
+  return [input, output, cacheRead, cacheWrite, totalTokens].every(isCount) ? usage : noUsage;
 }
 
 function priced(usage: Usage, cost: Model['cost']): Usage {

@@ -1,4 +1,5 @@
 import { bail, notify, service, waterfall, type JsonSchema, type Run } from '../../kernel/index.ts';
+import { Agents } from '../agents/contract.ts';
 import type { SearchSettings } from '../policy/contract.ts';
 import type { AssistantMessage, AssistantPart, Message, StopReason, ToolCallPart, Usage } from '../sessions/contract.ts';
 
@@ -99,8 +100,8 @@ export interface ModelFailure {
 
 export interface ModelReply {
   /**
-   * Complete parts only: what had arrived of text is kept, a tool call that was cut is not. With a failure `stopReason`
-   * is `error` or `aborted` and no tool call is in it. Any call that is in it waits for its result.
+   * What had arrived of text is kept. A tool call that the length limit cut is one with `invalidArguments`. With a failure
+   * `stopReason` is `error` or `aborted` and no tool call is in it. Any call that is in it waits for its result.
    */
   readonly message: AssistantMessage;
   readonly failure?: ModelFailure;
@@ -112,7 +113,7 @@ export interface ModelReply {
 
 const invalidKey = '__invalid';
 
-/** The `arguments` of a complete tool call whose text is no JSON object, so that the model can be told. */
+/** The `arguments` of a tool call whose text is no JSON object, for it is wrong or was cut, so that the model can be told. */
 export const invalidArguments = (raw: string): ToolCallPart['arguments'] => ({ [invalidKey]: raw });
 
 /** The raw text where a call's arguments are no JSON object: answer it with an error result, do not call the tool. */
@@ -167,6 +168,15 @@ export interface ModelChoice {
   readonly why: string;
   /** The same where there is room for a few words. */
   readonly brief?: string;
+  /** SPEC 7.4: the model that the config names first and that cannot be had; `model` is the first of its fallbacks that can. */
+  readonly missing?: MissingModel;
+}
+
+export interface MissingModel {
+  /** As the config has it. */
+  readonly ref: string;
+  readonly why: string;
+  readonly problem: string;
 }
 
 /** What is known of a provider by its name. */
@@ -194,6 +204,19 @@ export interface ModelAsk {
   readonly on: (event: ModelEvent) => void;
 }
 
+/** How an agent wants its models to be asked, by its config. What the model that is asked cannot do is left out by `models`. */
+export function wishesOf(run: Run, agentId: string): Pick<UnsignedRequest, 'thinking' | 'temperature' | 'maxTokens'> {
+  const field = <T>(name: string) => run.find(Agents)?.field<T>(agentId, name);
+  const thinking = field<string>('thinkingDefault') ?? 'off';
+  const temperature = field<number>('params.temperature');
+  const maxTokens = field<number>('params.maxTokens');
+  return {
+    ...(thinking !== 'off' && { thinking }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}
+
 /**
  * The way from a turn to a reply. A plugin with a better way than one attempt (other profiles, other models, later)
  * answers first; `models` answers last, at stage 100, with one attempt. Never throws for what a provider does.
@@ -209,6 +232,8 @@ export interface RequestEnd {
   readonly reply: ModelReply;
   /** Milliseconds. */
   readonly ms: number;
+  /** Characters of the answer that came, also of what is not kept of it, such as a tool call that was cut. */
+  readonly heard?: number;
 }
 export const RequestEnded = notify<RequestEnd>('models.ended');
 

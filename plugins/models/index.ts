@@ -1,5 +1,5 @@
 import { definePlugin, Host, messageOf, StartReport, type Leasable } from '../../kernel/index.ts';
-import { Agents } from '../agents/contract.ts';
+import { Agents, UsualFields, usualIn } from '../agents/contract.ts';
 import { NativeSearch } from '../policy/contract.ts';
 import { agentFields } from './agent-fields.ts';
 import { catalog } from './catalog.ts';
@@ -64,6 +64,7 @@ export default definePlugin({
     });
     // The last resort: one attempt with the provider's own key.
     ctx.tap(AskModel, ({ request, on }, run) => completeOnce(run, newest, request, on), 100);
+    ctx.tap(UsualFields, (fields) => ({ ...usualIn(agentFields), ...fields }));
     ctx.tap(NativeSearch, nativeSearchIn(providers));
     ctx.tap(StartReport, async (lines, run) => {
       const chosen = choiceOf(run, { catalog: models, found }, run.find(Agents)?.defaultId ?? 'main', undefined);

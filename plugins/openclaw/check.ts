@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bold, type CommandHost, dim, exitCodes, hanging, plain, type RunCommand } from '../cli/contract.ts';
+import { bold, type CommandHost, dim, exitCodes, hanging, misused, plain, type RunCommand } from '../cli/contract.ts';
 import type { JsonSchema } from '../../kernel/index.ts';
 import { isOpenClaw } from './contract.ts';
 import { faultsOf } from './faults.ts';
@@ -32,11 +32,8 @@ export const run: RunCommand = async (argv, host) => {
   const { values, positionals } = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true });
   const usual = join(host.home, 'instar.json5');
   const file = positionals[0] === undefined ? (host.configFile ?? usual) : resolve(positionals[0]);
-  if (positionals.length > 1 || (positionals[0] === undefined && !existsSync(file))) {
-    const what = positionals.length > 1 ? 'one file at a time' : `there is no config at ${file}; name one`;
-    console.error(`instar: ${what}; usage: ${host.commands.get('config check')?.usage}`);
-    return exitCodes.usage;
-  }
+  if (positionals.length > 1) throw misused('one file at a time');
+  if (positionals[0] === undefined && !existsSync(file)) throw misused(`there is no config at ${file}; name one`);
   const report = await check(file, host);
   console.log(values.json ? JSON.stringify(report) : shown(report));
   return report.errors.length > 0 ? exitCodes.config : 0;

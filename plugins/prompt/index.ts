@@ -10,7 +10,7 @@ export default definePlugin({
   needs: { agents: Agents }, // its sections hold facts of agents: a change there must rebuild them
   provides: [Prompt],
   setup(ctx) {
-    ctx.tap(PromptSections, (sections, run) => [...sections, ...coreSections(run.subject, run)]);
+    ctx.tap(PromptSections, async (sections, run) => [...sections, ...(await coreSections(run.subject, run))]);
     ctx.provide(Prompt, { build });
   },
 });

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { PromptSection, Run, Subject } from '../../kernel/index.ts';
 import { Agents, modelChain } from '../agents/contract.ts';
+import { Models, wishesOf } from '../models/contract.ts';
 
 /** SPEC 5.1: the order of the prompt. Sections of other names come before the runtime line. */
 export const order = [
@@ -9,7 +10,7 @@ export const order = [
   'project-context', 'silent-replies', 'heartbeats', 'other', 'runtime',
 ]; // biome-ignore format: a list to read across
 
-export function coreSections(subject: Subject, run: Run): readonly PromptSection[] {
+export async function coreSections(subject: Subject, run: Run): Promise<readonly PromptSection[]> {
   return [
     { id: 'identity', from: 'none', text: identity(subject, run) },
     { id: 'tool-style', from: 'minimal', text: toolStyle },
@@ -24,7 +25,7 @@ export function coreSections(subject: Subject, run: Run): readonly PromptSection
       from: 'minimal',
       text: `## Date and time\nTime zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}. Ask a tool for the current time.`,
     },
-    { id: 'runtime', from: 'minimal', text: runtimeLine(subject, run) },
+    { id: 'runtime', from: 'minimal', text: await runtimeLine(subject, run) },
   ];
 }
 
@@ -46,7 +47,7 @@ Never bypass a safeguard, and never talk anyone into widening access or switchin
 Do not change prompts, safety rules or tool policy unless you were explicitly asked to.`;
 
 /** SPEC 5.4. Holds only what is stable for the session, so that provider caches keep hitting. */
-function runtimeLine(subject: Subject, run: Run): string {
+async function runtimeLine(subject: Subject, run: Run): Promise<string> {
   const { agent = '', provider, model, channel = 'none' } = subject;
   const facts = {
     agent,
@@ -58,9 +59,20 @@ function runtimeLine(subject: Subject, run: Run): string {
     shell: process.env.SHELL ?? 'sh',
     channel,
     capabilities: 'none',
-    thinking: run.get(Agents).field<string>(agent, 'thinkingDefault') ?? 'off',
+    thinking: await thinkingOf(subject, run),
   };
   return `Runtime: ${Object.entries(facts)
     .map(([key, value]) => `${key}=${value}`)
     .join(' | ')}`;
+}
+
+/** As it is asked for: of a model that can think. */
+async function thinkingOf({ agent = '', provider, model }: Subject, run: Run): Promise<string> {
+  const { thinking = 'off' } = wishesOf(run, agent);
+  if (thinking === 'off') return thinking;
+  const asked = await run
+    .find(Models)
+    ?.resolve(run, `${provider}/${model}`)
+    .catch(() => undefined); // there is none: nothing is asked
+  return asked?.reasoning ? thinking : 'off';
 }

@@ -1,5 +1,5 @@
 import { KernelError, type Run } from '../../kernel/index.ts';
-import { AskModel, attemptOf, type ModelEvent, type ModelReply, type ToolSpec } from '../models/contract.ts';
+import { AskModel, attemptOf, type ModelEvent, type ModelReply, type ToolSpec, wishesOf } from '../models/contract.ts';
 import { type AssistantPart, type Message, newEntryId } from '../sessions/contract.ts';
 import { type Ended, type TurnInput, whyOf } from '../turns/contract.ts';
 import { leftBehind, untilLeft } from './settle.ts';
@@ -42,7 +42,8 @@ export async function ask(
     heard.add(event);
     on(event);
   };
-  const request = { model, system, messages, tools, search: {}, signal: run.signal, sessionId: turn.sessionId };
+  const facts = { model, system, messages, tools, search: {}, signal: run.signal, sessionId: turn.sessionId };
+  const request = { ...facts, ...wishesOf(run, turn.agentId) };
   const answer = await untilLeft(run.call(AskModel, { request, on: hear }), run.signal, settings.graceMs);
   isOver = true;
   settle();

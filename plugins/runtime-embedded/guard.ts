@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ToolResult } from '../../kernel/index.ts';
+import { invalidArgumentsOf } from '../models/contract.ts';
 import type { ToolCallPart } from '../sessions/contract.ts';
 
 export interface GuardLimits {
@@ -52,12 +53,13 @@ function roundsAtEnd(steps: readonly Step[], length: number): number {
 
 const isSame = (a: Step | undefined, b: Step | undefined) => a?.call === b?.call && a?.result === b?.result;
 
-/** A tool that is not there is not there with other arguments either. */
+/** A tool that is not there is not there with other arguments either, and arguments that cannot be read are none, however they are broken. */
 export function stepOf(
   { name, arguments: args }: Pick<ToolCallPart, 'name' | 'arguments'>,
   { content, isError = false, details }: ToolResult,
 ): Step {
   const isUnknown = (details as { readonly code?: unknown } | undefined)?.code === 'TOOL_UNKNOWN';
+  if (invalidArgumentsOf({ arguments: args }) !== undefined) return { name, call: digest([name]), result: 'unreadable' };
   return { name, call: digest(isUnknown ? [name] : [name, args]), result: digest([isError, content]) };
 }
 
@@ -89,7 +91,7 @@ export function openGuard(limits: GuardLimits | undefined): Guard {
       steps.push(stepOf(call, result));
       const judgement = judge(steps, limits);
       if (judgement.kind === 'go') return undefined;
-      const told = `${listed(judgement.names)} ${judgement.times} times in a row with the same arguments, and the result was the same each time`;
+      const told = `${listed(judgement.names)} ${judgement.times} times in a row, to the same end each time`;
       if (judgement.kind === 'warn')
         return `[This was the same call again: ${told}. It will not change by itself. Do something else, or answer with what you have; the turn is ended soon otherwise.]`;
       why = `the turn was ended because it went round in a circle: the model called ${told}. Say what to do differently, or "go on".`;

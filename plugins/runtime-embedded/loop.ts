@@ -1,11 +1,12 @@
 import type { Log, Run, Tool } from '../../kernel/index.ts';
-import type { ModelReply, ToolSpec } from '../models/contract.ts';
-import { addUsage, type AssistantMessage, type Message, type ToolCallPart, type Usage } from '../sessions/contract.ts';
-import { type Ended, payloadsOf, type TurnInput, type TurnOutcome } from '../turns/contract.ts';
+import type { ModelFailure, ModelReply, ToolSpec } from '../models/contract.ts';
+import { addUsage, type AssistantMessage, beginsTurn, type Message, type ToolCallPart, type Usage } from '../sessions/contract.ts';
+import { answerOf, type Ended, hasDelivered, payloadsOf, type TurnInput, type TurnOutcome } from '../turns/contract.ts';
 import { runCalls } from './calls.ts';
 import { fitted } from './fitted.ts';
 import { openGuard } from './guard.ts';
 import type { Settings } from './settings.ts';
+import { askAgain, failedReply, isWordless, mayAnswerYet, noteOfCut } from './wordless.ts';
 
 /** Rounds of model and tools in one turn. A turn that needs more is lost, not busy. */
 const maxRounds = 100;
@@ -33,20 +34,32 @@ interface Around {
 /** SPEC 6.1: model with tools → text and calls → results → again, until no tool is asked for. */
 async function rounds(input: TurnInput, run: Run, around: Around): Promise<TurnOutcome> {
   const messages: Message[] = [...input.history];
+  // Apart from `messages`, of which compaction may take them.
+  const made = turnIn(input.history);
   const append = async (message: Message, id?: string) => {
     await input.append(message, id);
     messages.push(message);
+    made.push(message);
   };
   const guard = openGuard(around.settings.guard);
+  let isAskedAgain = false;
   let usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
   for (let round = 1; ; round++) {
     const tools = (await run.tools()).tools;
-    const { id, reply, isShown } = await fitted(input, run, messages, specsOf(tools), around);
-    const { message, failure } = reply;
-    usage = addUsage(usage, reply.spent ?? message.usage);
-    around.waited(reply.waitedMs ?? 0);
-    if (message.content.length || !failure) await append(message, id);
+    const { id, reply: came, isShown } = await fitted(input, run, messages, specsOf(tools), around);
+    usage = addUsage(usage, came.spent ?? came.message.usage);
+    around.waited(came.waitedMs ?? 0);
+    const isLacking = isWordless(came) && !(mayAnswerYet(came) && hasDelivered(made));
+    const isDropped: boolean = isLacking && mayAnswerYet(came) && !isAskedAgain;
+    const { message, failure } = isLacking && !isDropped ? failedReply(came) : came;
+    if (!isDropped && (message.content.length || !failure)) await append(message, id);
     else if (isShown) input.emit('message_end', { messageId: id, message }); // nothing of it is kept, but it had begun
+    isAskedAgain = isDropped;
+    if (isDropped && round >= maxRounds) return failed(input, message, tooMany, usage);
+    if (isDropped) {
+      messages.push(askAgain());
+      continue;
+    }
     if (failure) return failed(input, message, failure, usage);
     const calls = message.content.filter((part): part is ToolCallPart => part.type === 'toolCall');
     if (calls.length === 0) return ended(message, usage);
@@ -54,12 +67,23 @@ async function rounds(input: TurnInput, run: Run, around: Around): Promise<TurnO
     if (run.signal.aborted) return { payloads: payloadsOf(message), usage, stopReason: 'aborted', final: message };
     const circle = guard.ended();
     if (circle) return failed(input, message, { code: 'TURN_LOOP', message: circle }, usage);
-    if (round === maxRounds) return failed(input, message, { code: 'TURN_ENDLESS', message: endless }, usage);
+    if (round >= maxRounds) return failed(input, message, tooMany, usage);
+    const cut = noteOfCut(message, calls);
+    if (cut) messages.push(cut);
     messages.push(...(await input.steered()));
   }
 }
 
-const endless = `the turn was ended after ${maxRounds} rounds of tools; say how to go on`;
+const tooMany: ModelFailure = { code: 'TURN_ENDLESS', message: `the turn was ended after ${maxRounds} rounds of tools; say how to go on` };
+
+/** The messages of the turn under way: after a crash more than its question. */
+const turnIn = (history: readonly Message[]): Message[] =>
+  history.slice(
+    Math.max(
+      0,
+      history.findLastIndex((_, i) => beginsTurn(history, i)),
+    ),
+  );
 
 const specs = new WeakMap<readonly Tool[], readonly ToolSpec[]>();
 
@@ -71,7 +95,7 @@ function specsOf(tools: readonly Tool[]): readonly ToolSpec[] {
 }
 
 const ended = (message: AssistantMessage, usage: Usage): TurnOutcome => ({
-  payloads: payloadsOf(message),
+  payloads: answerOf(message),
   usage,
   stopReason: message.stopReason,
   final: message,

@@ -1,6 +1,10 @@
 import { service } from '../../kernel/index.ts';
 import type { Content } from '../../kernel/index.ts';
 
+export { beginsTurn, joining } from './contract/beginning.ts';
+export { faultOfPicture } from './contract/content.ts';
+export { isSummary, summaryLead } from './contract/summary.ts';
+export { titleFrom } from './contract/title.ts';
 export { addUsage } from './contract/usage.ts';
 
 /** Messages in the described system's own form (JSONL `type: "message"` records), so its files are read and continued. */
@@ -118,10 +122,6 @@ export interface CompactionRecord {
   readonly tokensBefore: number;
 }
 
-/** How the message begins that a model is shown in place of what was compacted. */
-export const summaryLead = 'The conversation so far was summarised to save room. Summary:';
-export const isSummary = (text: string): boolean => text.startsWith(summaryLead);
-
 /** What a model is shown, with the record that it comes from. */
 export interface ShownMessage {
   readonly entryId: string;
@@ -155,10 +155,11 @@ export interface Sessions {
   /** Where the transcript of such a session is kept, whether or not there is one. */
   fileOf(session: Pick<SessionRecord, 'agentId' | 'sessionId'>): Promise<string>;
   /**
-   * Takes over a session that was made elsewhere, once its transcript was put at `fileOf` it. False, and nothing done,
-   * where the key meanwhile names another session than `instead` (undefined: where it names one at all).
+   * Takes over a session that was made elsewhere, whose transcript lies at `fileOf` it, or is put there by `place`, which may
+   * still refuse. False, and nothing done, where it does, or the key meanwhile names another session than `instead` (undefined: where it names one at all). Who still holds
+   * the transcript that was there before can append to it no more (TRANSCRIPT_REPLACED).
    */
-  adopt(record: SessionRecord, instead: string | undefined): Promise<boolean>;
+  adopt(record: SessionRecord, instead: string | undefined, place?: () => boolean): Promise<boolean>;
   /** `/new`, `/reset`: the key stays, a new sessionId and file begin. */
   reset(key: string): Promise<SessionRecord>;
   /** With its transcript. With a time: only where it was not used since. */

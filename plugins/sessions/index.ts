@@ -18,7 +18,11 @@ const schema = {
       default: '24h',
       description: 'How long transcripts of stateless API calls are kept.',
     },
-    limitHistoryTurns: { type: 'integer', minimum: 1, description: 'How many turns of a session the model is shown. Default: all.' },
+    limitHistoryTurns: {
+      type: 'integer',
+      minimum: 1,
+      description: 'How many turns of a session the model is shown, each whole. Default: all.',
+    },
     reset: { type: 'object', description: 'When a session begins anew by itself.' },
     agentToAgent: { type: 'object', description: 'Messages from one agent to another.' },
   },
@@ -43,7 +47,9 @@ export default definePlugin({
     ctx.provide(SessionSettings, ctx.config);
     ctx.onLive(() => {
       const sweep = () =>
-        void sweepEphemeral(store, sessions, ttlMs).catch((error) => ctx.log.error('sweep of ephemeral sessions failed', { error }));
+        void sweepEphemeral(store, sessions, ttlMs, ctx.log).catch((error) =>
+          ctx.log.error('sweep of ephemeral sessions failed', { error }),
+        );
       const timer = setInterval(sweep, 3_600_000).unref();
       ctx.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
       sweep();

@@ -5,6 +5,7 @@ import type { SessionRecord, Sessions } from './contract.ts';
 import { limitHistoryTurns } from './history-limit.ts';
 import { deleteRow, findRow, listRows, putRow } from './session-rows.ts';
 import { newSessionId, openTranscript, type OwnTranscript, type TranscriptCache } from './transcript.ts';
+import { removeTranscriptFile } from './transcript-file.ts';
 
 export interface SessionsAround {
   readonly store: Store;
@@ -48,11 +49,13 @@ export function openSessions({ store, cache, folders, log, historyTurns }: Sessi
     list: ({ agentId, limit = 100 } = {}) => store.tx((t) => listRows(t, agentId, limit)),
     open: async (key) => transcriptOf(await need(key)),
     fileOf: async ({ agentId, sessionId }) => fileIn((await folders(agentId)).dir, sessionId),
-    adopt: (record, instead) =>
+    adopt: (record, instead, place = () => true) =>
       store.tx(async (t) => {
-        if ((await findRow(t, record.key))?.sessionId !== instead) return false;
-        await putRow(t, record);
+        if ((await findRow(t, record.key))?.sessionId !== instead || !place()) return false;
+        // In one go with its placing: what the old one appended to the new file would hide what is new in it.
+        cache.known(record.sessionId)?.retire();
         cache.forget(record.sessionId);
+        await putRow(t, record);
         return true;
       }),
     async reset(key) {
@@ -62,15 +65,18 @@ export function openSessions({ store, cache, folders, log, historyTurns }: Sessi
       cache.forget(old.sessionId);
       return record;
     },
-    /** The file goes before the row's end is committed: a crash between the two leaves no file that nobody knows. */
+    /** The file goes before the row's end is committed: a crash between the two leaves no file that nobody knows. It is not read. */
     async remove(key, unusedSince) {
       const record = await find(key);
       if (!record) return;
-      const transcript = await transcriptOf(record);
+      const { sessionId, agentId } = record;
+      const file = fileIn((await folders(agentId)).dir, sessionId);
       await store.tx(async (t) => {
         if (!(await deleteRow(t, key, unusedSince))) return;
-        transcript.remove();
-        cache.forget(record.sessionId);
+        const open = cache.known(sessionId);
+        if (open) open.remove();
+        else removeTranscriptFile(file);
+        cache.forget(sessionId);
       });
     },
   };

@@ -17,13 +17,15 @@ export interface TranscriptFile {
   append(record: Entry | CompactionRecord): void;
   /** From now on nothing is written: a turn that still runs must not bring back what was deleted. */
   remove(): void;
+  /** From now on it refuses: another file lies in its place, which it knows nothing of. */
+  retire(): void;
 }
 
 /** Reads a transcript once. A torn last line (a crash while writing) is cut off, kept beside the file and reported. */
 export function openTranscriptFile(file: string, header: Readonly<Record<string, unknown>>, log: Log): TranscriptFile {
   const bytes = mended(file, read(file), log);
   const { entries, branch, ids, tip: last } = readRecords(bytes.toString('utf8'), file, log);
-  let [size, tip, isRemoved] = [bytes.length, last, false];
+  let [size, tip, isRemoved, isReplaced] = [bytes.length, last, false, false];
 
   function write(text: string) {
     try {
@@ -43,6 +45,7 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
       return tip;
     },
     append(record) {
+      if (isReplaced) throw replaced(file);
       const line = `${JSON.stringify(record)}\n`;
       if (!isRemoved && size === 0) makeFolder(file);
       if (!isRemoved) write(size > 0 ? line : `${JSON.stringify(header)}\n${line}`);
@@ -53,10 +56,20 @@ export function openTranscriptFile(file: string, header: Readonly<Record<string,
     },
     remove() {
       isRemoved = true;
-      for (const path of [file, tornOf(file)]) rmSync(path, { force: true });
+      removeTranscriptFile(file);
+    },
+    retire() {
+      isReplaced = true;
     },
   };
 }
+
+export function removeTranscriptFile(file: string) {
+  for (const path of [file, tornOf(file)]) rmSync(path, { force: true });
+}
+
+const replaced = (file: string) =>
+  new KernelError('TRANSCRIPT_REPLACED', `${file}: another transcript was put in its place meanwhile, as by an import; try it again`);
 
 const tornOf = (file: string) => `${file}.torn`;
 

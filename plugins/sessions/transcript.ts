@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../kernel/index.ts';
-import { type CompactionRecord, type Entry, type Message, newEntryId, type ShownMessage, type Transcript } from './contract.ts';
+import { type CompactionRecord, type Entry, joining, type Message, newEntryId, type ShownMessage, type Transcript } from './contract.ts';
 import { missingResult, openCalls, validHistory } from './repair.ts';
 import { shownRecords } from './shown-messages.ts';
 import { openTranscriptFile } from './transcript-file.ts';
@@ -16,11 +16,14 @@ export interface TranscriptFacts {
 export interface OwnTranscript extends Transcript {
   /** Deletes the file. Who still holds the transcript goes on in memory alone. */
   remove(): void;
+  /** Another file was put in its place. Who still holds the transcript can append no more. */
+  retire(): void;
 }
 
 export function openTranscript({ file, sessionId, workspace, log }: TranscriptFacts): OwnTranscript {
   const header = { type: 'session', version: 3, id: sessionId, timestamp: new Date().toISOString(), cwd: workspace };
   const lines = openTranscriptFile(file, header, log);
+  for (const entry of lines.entries) noteJoining(entry);
   let shown: ShownMessage[] = [...shownRecords(lines.branch)];
   let messages = shown.map(({ message }) => message);
 
@@ -32,6 +35,7 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
     const timestamp = new Date(message.timestamp).toISOString();
     const entry: Entry = { type: 'message', ...facts, id, parentId: lines.tip, timestamp, message };
     lines.append(entry);
+    noteJoining(entry);
     shown.push({ entryId: id, message });
     messages.push(message);
     return entry;
@@ -67,6 +71,7 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
     shown: () => [...shown],
     entries: lines.entries,
     remove: () => lines.remove(),
+    retire: () => lines.retire(),
     async history() {
       const open = openCalls(messages);
       for (const call of open) await append(missingResult(call, Date.now()));
@@ -74,6 +79,10 @@ export function openTranscript({ file, sessionId, workspace, log }: TranscriptFa
       return proven();
     },
   };
+}
+
+function noteJoining({ message, joins }: Entry): void {
+  if (joins !== undefined && message.role === 'user') joining(message);
 }
 
 /** Eight characters are few: one that is taken is made anew. */
@@ -114,6 +123,8 @@ export function transcriptCache(kept = 128) {
       open.set(sessionId, new WeakRef(made));
       return use(made);
     },
+    /** Where somebody has it open. */
+    known: (sessionId: string): OwnTranscript | undefined => open.get(sessionId)?.deref(),
     forget(sessionId: string) {
       open.delete(sessionId);
       recent.delete(sessionId);

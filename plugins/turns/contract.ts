@@ -1,8 +1,10 @@
 import { bail, type Content, service, type Run, type Runtime, waterfall } from '../../kernel/index.ts';
 import type { Claim, InboxItem } from '../inbox/contract.ts';
-import type { Model, ModelFailure, ToolSpec } from '../models/contract.ts';
+import type { MissingModel, Model, ModelFailure, ToolSpec } from '../models/contract.ts';
 import type { AssistantMessage, Message, Provenance, Usage } from '../sessions/contract.ts';
 import type { Payload } from '../outbox/contract.ts';
+
+export { hasDelivered } from './contract/delivered.ts';
 
 /** Facts of the turn a run belongs to: `run.get(Turn)`. What a tool may ask (SPEC 2.4). */
 export interface Turn {
@@ -19,6 +21,8 @@ export interface Turn {
   readonly model: Model;
   /** It was asked for by name: no other may answer in its place without a word. */
   readonly modelAsked?: boolean;
+  /** In whose place `model` is from the start: what the config names first cannot be had. */
+  readonly modelMissing?: MissingModel;
 }
 export const Turn = service<Turn>('turn');
 
@@ -144,8 +148,11 @@ export type TurnRuntime = Runtime<TurnInput, TurnOutcome>;
 /** Runs one claimed item to its end. Provided by `turns`, called by the lanes of `inbox`. */
 export interface Turns {
   take(item: InboxItem, run: Run, claim: Claim): Promise<void>;
-  /** Ends items that no turn answers, such as refused ones: rows, event and answer are those of any other end. */
-  end(items: readonly InboxItem[], outcome: TurnOutcome, run: Run): Promise<void>;
+  /**
+   * Ends items that no turn answers, such as refused ones: rows, event and answer are those of any other end. Settles with
+   * the rows; `sent`, which does not reject, once the answer was tried.
+   */
+  end(items: readonly InboxItem[], outcome: TurnOutcome, run: Run): Promise<{ readonly sent: Promise<void> }>;
 }
 export const Turns = service<Turns>('turns');
 
@@ -154,6 +161,19 @@ export const silentToken = 'NO_REPLY';
 
 /** SPEC 6.2: what a person is sent of a reply. */
 export function payloadsOf(message: AssistantMessage): readonly Payload[] {
-  const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  return text.trim() && text.trim() !== silentToken ? [{ text }] : [];
+  const text = textOf(message);
+  if (!text.trim() || text.trim() === silentToken) return [];
+  return [{ text }];
 }
+
+/** Of the reply that is a turn's answer. Half an answer must not look like a whole one. */
+export function answerOf(message: AssistantMessage): readonly Payload[] {
+  const payloads = payloadsOf(message);
+  return payloads.length && message.stopReason === 'length' ? [...payloads, { text: whyCut(message), isError: true }] : payloads;
+}
+
+export const textOf = ({ content }: AssistantMessage): string => content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** Of a reply that the length limit ended: what happened, and what to do. */
+export const whyCut = ({ usage }: AssistantMessage): string =>
+  `the answer was cut at ${usage.output > 0 ? `${usage.output} tokens` : 'its length limit'}; raise maxTokens: params.maxTokens of the agent, which counts up to maxTokens of the model`;

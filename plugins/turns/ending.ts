@@ -16,7 +16,7 @@ const patienceMs = 2000;
 export async function endItems(items: readonly InboxItem[], outcome: TurnOutcome, run: Run, ms = 0) {
   const { payloads, usage, stopReason, error, ended, messaging, waitedMs } = outcome;
   const more = { ...(ended && { ended }), ...messaging, ...(waitedMs !== undefined && { waitedMs }) };
-  const state = stopReason === 'aborted' ? 'cancelled' : error ? 'failed' : 'done';
+  const state = stateOf(stopReason, error !== undefined);
   const newest = items.at(-1) as InboxItem;
   const answers = items.map(({ route, sessionKey, itemId }) => {
     const joins = itemId === newest.itemId ? undefined : newest.itemId;
@@ -47,6 +47,12 @@ export async function endItems(items: readonly InboxItem[], outcome: TurnOutcome
     run.find(Events)?.publish({ type: 'agent_end', sessionKey, runId, data: { itemId, payloads, ms: durationMs, ...facts } });
   }
   return { deliver: () => run.get(Outbox).deliver(run, delivery) };
+}
+
+function stateOf(stopReason: string, isFailed: boolean) {
+  if (stopReason === 'aborted') return 'cancelled';
+  if (stopReason === 'refused') return 'refused';
+  return isFailed ? 'failed' : 'done';
 }
 
 /** Who waits for the answer is told where it takes long. */

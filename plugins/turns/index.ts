@@ -18,7 +18,11 @@ export default definePlugin({
     ctx.tap(UsualFields, (fields) => ({ ...usualIn(agentFields), ...fields }));
     ctx.provide(Turns, {
       take: (item, run, claim) => takeItem(item, run, ctx.log, claim),
-      end: async (items, outcome, run) => void (await (await endItems(items, outcome, run)).deliver()),
+      async end(items, outcome, run) {
+        const { deliver } = await endItems(items, outcome, run);
+        const unsent = (error: unknown) => ctx.log.error('an answer waits for the next start', { error, itemId: items.at(-1)?.itemId });
+        return { sent: deliver().then(() => {}, unsent) };
+      },
     });
   },
 });

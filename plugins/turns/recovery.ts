@@ -1,7 +1,7 @@
 import { KernelError } from '../../kernel/index.ts';
 import type { InboxItem } from '../inbox/contract.ts';
 import type { AssistantMessage, Entry, Transcript } from '../sessions/contract.ts';
-import { payloadsOf, type TurnOutcome } from './contract.ts';
+import { answerOf, payloadsOf, type TurnOutcome } from './contract.ts';
 import { told } from './sent.ts';
 
 /** A turn that took the process down this often is not the one to try again. */
@@ -53,7 +53,7 @@ function outcomeOf(last: Entry | undefined): TurnOutcome | undefined {
   const { message: final } = last;
   const { usage, stopReason } = final;
   if (stopReason === 'error') return failed(final);
-  return { payloads: payloadsOf(final), usage, stopReason, final };
+  return { payloads: answerOf(final), usage, stopReason, final };
 }
 
 function failed(final: AssistantMessage): TurnOutcome {

@@ -2,28 +2,8 @@ import type { InboxItem } from '../inbox/contract.ts';
 import type { Payload } from '../outbox/contract.ts';
 import type { Entry, Message } from '../sessions/contract.ts';
 import type { Messaging, Sent, TurnOutcome } from './contract.ts';
+import { detailsOf, sentIn } from './contract/delivered.ts';
 import { mediaIn } from './media.ts';
-
-/** What is told of itself by `details` of a result that is no error: foreign, so each field is looked at. */
-function detailsOf(message: Message): Readonly<Record<string, unknown>> {
-  if (message.role !== 'toolResult' || message.isError) return {};
-  const { details } = message;
-  return typeof details === 'object' && details !== null ? (details as Readonly<Record<string, unknown>>) : {};
-}
-
-const strings = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
-
-/** What the tools of a turn sent to somebody by themselves. */
-export function sentIn(messages: readonly Message[]): readonly Sent[] {
-  return messages.flatMap((message) => {
-    const { sent } = detailsOf(message);
-    const list: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
-    return list.flatMap((one) => {
-      const { target, texts, mediaUrls } = (one ?? {}) as Readonly<Record<string, unknown>>;
-      return typeof target === 'string' && target ? [{ target, texts: strings(texts), mediaUrls: strings(mediaUrls) }] : [];
-    });
-  });
-}
 
 const cronAddsIn = (messages: readonly Message[]): number =>
   messages.reduce((sum, message) => {

@@ -5,7 +5,7 @@ import type { Claim, InboxItem } from '../inbox/contract.ts';
 import { Models } from '../models/contract.ts';
 import { Prompt } from '../prompt/contract.ts';
 import { Sandbox } from '../sandbox/contract.ts';
-import { Sessions } from '../sessions/contract.ts';
+import { Sessions, titleFrom } from '../sessions/contract.ts';
 import { admit, subjectOf } from './admit.ts';
 import { Turn, type TurnInput, type TurnOutcome, type TurnRuntime, WorkTime } from './contract.ts';
 import { joinedBy } from './joined.ts';
@@ -36,11 +36,11 @@ async function earlier(item: InboxItem, sessions: Sessions): Promise<Written> {
 async function runAdmitted(item: InboxItem, written: number, run: Run, claim: Claim, log: Log): Promise<TurnOutcome> {
   const { agentId, sessionKey, itemId, ephemeral = false } = item;
   const sessions = run.get(Sessions);
-  const session = await sessions.ensure(sessionKey, { agentId, ephemeral, title: titleOf(item.content) });
+  const session = await sessions.ensure(sessionKey, { agentId, ephemeral, title: titleFrom(wordsOf(item.content)) });
   if (!ephemeral) run.find(Events)?.publish({ type: 'session_changed', sessionKey, data: { session } });
   const transcript = await sessions.open(sessionKey);
   if (!run.get(Agents).own(agentId)) throw new KernelError('AGENT_UNKNOWN', `agent "${agentId}" is no longer there; name one that is`);
-  const { model } = await run.get(Models).choose(run, agentId, item.model);
+  const { model, missing } = await run.get(Models).choose(run, agentId, item.model);
   const subject: Subject = { ...subjectOf(item, run), provider: model.provider, model: model.id };
   const confined = subject.sandboxed ? run.find(Sandbox)?.workspace({ agentId, sessionKey }, run) : undefined;
   const workspace = confined ?? run.get(Agents).workspace(agentId);
@@ -55,6 +55,7 @@ async function runAdmitted(item: InboxItem, written: number, run: Run, claim: Cl
     ...(confined !== undefined && { spawnWorkspace: run.get(Agents).workspace(agentId) }),
     model,
     ...(item.model && { modelAsked: true }),
+    ...(missing && { modelMissing: missing }),
   };
   const time = openWorkTime();
   const limit = limitTime(agentId, run, time);
@@ -79,7 +80,5 @@ async function runAdmitted(item: InboxItem, written: number, run: Run, claim: Cl
   return told(outcome, messagesSince(transcript.entries, itemId), item);
 }
 
-const titleOf = (content: string | readonly Content[]): string => {
-  const text = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
-  return text.trim().replace(/\s+/g, ' ').slice(0, 80);
-};
+const wordsOf = (content: string | readonly Content[]): string =>
+  typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ');

@@ -81,14 +81,16 @@ const part = fc.oneof(
   fc.record({ type: fc.constant('toolCall'), id, name, arguments: args, thoughtSignature: optional(['c2ln', 'not base64!']) }),
 );
 
-/** Lines of a file may lack anything. */
-const torn = fc.constantFrom<object>(
-  { type: 'text' },
-  { type: 'thinking' },
-  { type: 'toolCall' },
-  { type: 'odd' },
-  { type: 'thinking', thinking: 'x', thinkingSignature: 5 },
-);
+/** Lines of a file may lack anything, and share nothing. */
+const torn = fc
+  .constantFrom<object>(
+    { type: 'text' },
+    { type: 'thinking' },
+    { type: 'toolCall' },
+    { type: 'odd' },
+    { type: 'thinking', thinking: 'x', thinkingSignature: 5 },
+  )
+  .map((one) => ({ ...one }));
 
 const stopReason = fc.constantFrom('stop', 'toolUse', 'length', 'error', 'aborted');
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -96,6 +98,7 @@ const assistant = fc.record({
   content: fc.array(fc.oneof({ weight: 9, arbitrary: part }, torn), { maxLength: 5 }),
   maker: fc.constantFrom(...makers),
   stopReason,
+  used: optional([usage]),
 });
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -104,11 +107,13 @@ const reply = ({
   content: parts,
   maker: { provider, api, id: model },
   stopReason: ended,
+  used,
 }: {
   content: readonly unknown[];
   maker: (typeof makers)[number];
   stopReason: string;
-}) => message({ role: 'assistant', content: parts, provider, api, model, usage, stopReason: ended });
+  used: object | undefined;
+}) => message({ role: 'assistant', content: parts, provider, api, model, usage: used, stopReason: ended });
 
 /** A reply with results for most of its calls, in any order. */
 const round = fc

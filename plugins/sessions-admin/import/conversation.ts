@@ -1,4 +1,4 @@
-import { isMessage } from '../../sessions/contract.ts';
+import { isMessage, titleFrom } from '../../sessions/contract.ts';
 import type { JsonRecord } from './record.ts';
 
 /** What a transcript says of itself, learned while it is read. */
@@ -37,7 +37,7 @@ export function conversation(): Conversation {
       return found.compactions;
     },
     get title() {
-      return oneTitle(name || first);
+      return titleFrom(name || first);
     },
     get began() {
       return found.began;
@@ -69,5 +69,3 @@ const textOf = (content: string | readonly { readonly type: string }[]) =>
   typeof content === 'string'
     ? content
     : content.map((part) => (part.type === 'text' ? String((part as { text?: unknown }).text) : '')).join(' ');
-
-export const oneTitle = (text: string) => text.trim().replace(/\s+/g, ' ').slice(0, 80);

@@ -1,4 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { messageOf } from '../../../kernel/index.ts';
 import type { SessionRecord, Sessions } from '../../sessions/contract.ts';
 import type { ImportedSession, Outcome } from '../contract.ts';
@@ -91,16 +92,25 @@ const changed: Verdict = { outcome: 'failed', why: 'the session changed here mea
 
 /** The file first: a crash between the two leaves one that the next import finds to be the same. */
 async function bring(candidate: Candidate, by: Import, { file, here, record, verdict }: Bringing): Promise<Verdict> {
-  const before = await sizeOf(file);
-  const isStillSo = async () => !by.isBusy(candidate.key) && (await sizeOf(file)) === before;
+  const before = sizeOf(file);
+  const adopt = (place?: () => boolean) => by.sessions.adopt(record, here?.sessionId, place);
   const { lines } = convert(candidate.file, candidate.sessionId);
-  if (verdict.writes && !(await writeWhole(file, lines, { aside: verdict.aside, isStillSo }))) return changed;
-  if (!(await by.sessions.adopt(record, here?.sessionId))) return changed;
+  const isHere = await (verdict.writes
+    ? writeWhole(file, lines, (place) =>
+        // Long files take time: what was judged may be so no more.
+        adopt(() => {
+          if (by.isBusy(candidate.key) || sizeOf(file) !== before) return false;
+          place(verdict.aside);
+          return true;
+        }),
+      )
+    : adopt());
+  if (!isHere) return changed;
   by.adopted(record);
   return verdict;
 }
 
-const sizeOf = async (file: string) => (await stat(file).catch(() => undefined))?.size;
+const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size;
 
 function recordOf({ key, agentId, sessionId, title, began, updatedAt }: Candidate, { said }: Conversion): SessionRecord {
   const updated = updatedAt ?? said.ended ?? Date.now();

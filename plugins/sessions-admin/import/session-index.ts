@@ -1,8 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { messageOf } from '../../../kernel/index.ts';
-import { agentOfKey } from '../../sessions/contract.ts';
-import { oneTitle } from './conversation.ts';
+import { agentOfKey, titleFrom } from '../../sessions/contract.ts';
 import { indexName, type Source } from './sources.ts';
 
 /** A session as its source names it. */
@@ -98,5 +97,5 @@ const timeOf = (value: unknown) => (Number.isSafeInteger(value) && Number(value)
 
 function titleOf({ label, displayName, subject }: Fields): string {
   const named = [label, displayName, subject].find((name) => typeof name === 'string' && name.trim());
-  return oneTitle((named as string | undefined) ?? '');
+  return titleFrom((named as string | undefined) ?? '');
 }

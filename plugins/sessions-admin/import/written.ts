@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { batches } from './batches.ts';
 
-export interface Placing {
-  /** Where what was there is moved to. */
-  readonly aside: string | undefined;
-  /** Asked once all is written, before anything takes its place: long files take time. */
-  readonly isStillSo: () => Promise<boolean>;
-}
-
-/** Whole or not at all: a crash leaves at most a file of another name. False, and nothing done, where it is no more so. */
-export async function writeWhole(file: string, lines: AsyncIterable<Buffer>, { aside, isStillSo }: Placing): Promise<boolean> {
+/** Whole or not at all: a crash leaves at most a file of another name. Once all is written, `done` is to call `place`. */
+export async function writeWhole<T>(
+  file: string,
+  lines: AsyncIterable<Buffer>,
+  done: (place: (aside: string | undefined) => void) => Promise<T>,
+): Promise<T> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID().slice(0, 8)}.importing`;
   try {
     await writeLines(draft, lines);
-    if (!(await isStillSo())) return false;
-    if (aside) await rename(file, aside);
-    await rename(draft, file);
-    return true;
+    return await done((aside) => {
+      if (aside) renameSync(file, aside);
+      renameSync(draft, file);
+    });
   } finally {
     await rm(draft, { force: true });
   }

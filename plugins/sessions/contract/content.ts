@@ -1,8 +1,13 @@
 import type { Content } from '../../../kernel/index.ts';
 import type { AssistantMessage, AssistantPart, Message, ToolCallPart, ToolResultMessage } from '../contract.ts';
 
-/** What every provider shows a model. Other kinds of picture are refused, with the whole request. */
-const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+/** What every provider shows a model, by how its bytes begin. Any other picture is refused, with the whole request. */
+const pictures: Readonly<Record<string, RegExp>> = {
+  'image/png': /^\x89PNG\r\n\x1a\n/,
+  'image/jpeg': /^\xff\xd8\xff/,
+  'image/gif': /^GIF8[79]a/,
+  'image/webp': /^RIFF[^]{4}WEBP/,
+};
 /** Characters of base64: five megabytes, the smallest of the providers' limits. */
 const largest = Math.floor((5 * 1024 * 1024) / 3) * 4;
 
@@ -18,21 +23,31 @@ export function soundContent(content: readonly Content[]): readonly Content[] {
   return content.flatMap((part) => (isSound(part) ? part : mended(part)));
 }
 
-const isSound = (part: Content) =>
-  part.type === 'text' ? !isBlank(part.text) && part.text.isWellFormed() : whatIsWrong(part) === undefined;
+/** A line of a file may hold anything in place of a part. */
+const isSound = (part: Content | null | undefined) =>
+  part?.type === 'text' ? !isBlank(part.text) && part.text.isWellFormed() : whatIsWrong(part) === undefined;
 
-function mended(part: Content): readonly Content[] {
-  if (part.type !== 'text') return [{ type: 'text', text: `(${whatIsWrong(part)})` }];
+function mended(part: Content | null | undefined): readonly Content[] {
+  if (part?.type !== 'text') return [{ type: 'text', text: `(${whatIsWrong(part)})` }];
   return isBlank(part.text) ? [] : [{ ...part, text: whole(part.text) }];
 }
 
-function whatIsWrong(part: Content): string | undefined {
-  const { type, data, mimeType } = part as { readonly type: string; readonly data?: unknown; readonly mimeType?: unknown };
-  if (type !== 'image') return `a part of kind "${type.slice(0, 40)}", which cannot be shown`;
-  if (!pictures.has(String(mimeType))) return `an image of type ${String(mimeType).slice(0, 40)}, which models are not shown`;
+function whatIsWrong(part: unknown): string | undefined {
+  const { type, data, mimeType } = (part ?? {}) as { readonly type?: unknown; readonly data?: unknown; readonly mimeType?: unknown };
+  if (type !== 'image') return `a part of kind "${String(type).slice(0, 40)}", which cannot be shown`;
+  return faultOfPicture(data, mimeType);
+}
+
+/** Why models are not shown a picture: its kind, its base64, its size, or bytes that are no such picture. Undefined where they are. */
+export function faultOfPicture(data: unknown, mimeType: unknown): string | undefined {
+  const type = String(mimeType);
+  const signature = Object.hasOwn(pictures, type) ? pictures[type] : undefined;
+  if (!signature) return `an image of type ${type.slice(0, 40)}, which models are not shown`;
   if (typeof data !== 'string' || !data || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
     return 'an image that cannot be read';
-  return data.length > largest ? 'an image too large to be shown' : undefined;
+  if (data.length > largest) return 'an image too large to be shown';
+  if (signature.test(Buffer.from(data.slice(0, 16), 'base64').toString('latin1'))) return undefined;
+  return `an image that cannot be read: its bytes are not those of ${type}`;
 }
 
 /** A message of which each part can stand in a request; the very same one where all is well. Of an assistant's message nothing may be left. */

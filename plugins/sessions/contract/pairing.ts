@@ -7,7 +7,7 @@ export const callsOf = (message: AssistantMessage): readonly ToolCallPart[] => m
 /** The result that stands for one that never came. A call without a recorded result is never rerun. */
 export const missingResult = (call: ToolCallPart, timestamp: number): ToolResultMessage => ({
   role: 'toolResult',
-  toolCallId: call.id,
+  toolCallId: typeof call.id === 'string' ? call.id : '', // of a line of a file; as the call is sent
   toolName: call.name,
   content: [{ type: 'text', text: interrupted }],
   isError: true,

@@ -39,7 +39,7 @@ export function createChatLog(changed) {
   let callRows = new Map();
   /** @type {Set<string>} */
   let known = new Set();
-  /** @type {string[]} items whose turn left no message */
+  /** @type {string[]} items of whose end no message tells */
   let unanswered = [];
   /** @type {Running | undefined} */
   let running;
@@ -78,7 +78,7 @@ export function createChatLog(changed) {
   function closeTurn() {
     const end = turn.end();
     if (end && !byId.has(end.id)) add(end);
-    if (!end && turn.itemId()) unanswered.push(turn.itemId());
+    if (!turn.isAnswered() && turn.itemId()) unanswered.push(turn.itemId());
     turn = createTurn();
   }
 
@@ -258,13 +258,16 @@ export function createChatLog(changed) {
       on[event.type]?.(event.data);
       changed();
     },
-    /** What became of an item whose turn left no message: its stored answer. @param {string} itemId @param {any} delivery */
+    /** What became of an item of whose end no message tells: its stored answer. @param {string} itemId @param {any} delivery */
     tell(itemId, { meta, payloads }) {
       if (meta.joins) return; // the answer stands where the turn gave it
       const { usage, stopReason, error } = meta;
-      const notes = error ? [] : payloads.flatMap((/** @type {any} */ payload) => payload.text ?? []);
       const id = `end:${itemId}`;
-      putEnd({ kind: 'end', id, version: ++clock, usage, ms: undefined, model: undefined, stopReason, error, notes }, itemId);
+      const old = byId.get(id);
+      const end = old?.kind === 'end' ? old : undefined;
+      // Of a turn that left replies the words stand there already.
+      const notes = error || end ? [] : payloads.flatMap((/** @type {any} */ payload) => payload.text ?? []);
+      putEnd({ kind: 'end', id, version: ++clock, usage, ms: end?.ms, model: end?.model, stopReason, error, notes }, itemId);
       changed();
     },
     get unanswered() {

@@ -37,6 +37,8 @@ export function createTurn() {
     },
     itemId: () => itemId,
     model: () => last && `${last.provider}/${last.model}`,
+    /** Its last reply is an answer, or tells the failure: one that called tools is neither. */
+    isAnswered: () => last !== undefined && !last.content.some(({ type }) => type === 'toolCall'),
     /** @returns {EndRow | undefined} */
     end() {
       if (!last) return undefined;

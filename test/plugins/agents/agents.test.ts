@@ -5,8 +5,8 @@ import { schema } from '../../../plugins/agents/schema.ts';
 import { bootTest } from '../../support/kernel.ts';
 
 test('agents are resolved from the config', async () => {
-  await using t = await bootTest([agents], { agents: { list: [{ id: 'x', thinkingDefault: 'low' }] } });
-  await t.kernel.run((run) => expect(run.get(Agents).field('x', 'thinkingDefault')).toBe('low'));
+  await using t = await bootTest([agents], { agents: { list: [{ id: 'x', skills: ['low'] }] } });
+  await t.kernel.run((run) => expect(run.get(Agents).field('x', 'skills')).toEqual(['low']));
 });
 
 test('SPEC 1.1: every field says what it is, and no field is filled in at the agent, where the defaults would then never count', () => {

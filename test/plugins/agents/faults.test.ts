@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { expect, test } from 'vitest';
 import { agentFaults } from '../../../plugins/agents/faults.ts';
 import agents from '../../../plugins/agents/index.ts';
+import models from '../../../plugins/models/index.ts';
 import sandbox from '../../../plugins/sandbox/index.ts';
 import { bootTest, testKernel } from '../../support/kernel.ts';
 
@@ -118,7 +119,7 @@ test('SPEC 1.3: they are told all at once, a line each, and reject the edit', as
 
 test('SPEC 1.3: an unknown key is named with its place and the nearest one', async () => {
   await using t = await testKernel();
-  await expect(t.apply([agents], { agents: { list: [{ id: 'a', thinkingDefalt: 'low' }] } })).rejects.toMatchObject({
+  await expect(t.apply([agents, models], { agents: { list: [{ id: 'a', thinkingDefalt: 'low' }] } })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     problems: [{ path: 'agents.list[0].thinkingDefalt', nearest: 'thinkingDefault' }],
   });
@@ -132,11 +133,12 @@ test.for<readonly [string, object]>([
   ['agents.list[0].subagents.maxSpawnDepth', { subagents: { maxSpawnDepth: 'two' } }],
   ['agents.list[0].heartbeat.every', { heartbeat: { every: true } }],
   ['agents.list[0].params.temperature', { params: { temperature: 'hot' } }],
+  ['agents.list[0].params.topP', { params: { topP: 1 } }],
   ['agents.list[0].identity.nam', { identity: { nam: 'Ada' } }],
   ['agents.list[0].thinkingDefault', { thinkingDefault: 'lots' }],
 ])('SPEC 1.1: a wrong type, enum or key inside a field is named: %s', async ([path, fields]) => {
   await using t = await testKernel();
-  await expect(t.apply([agents, sandbox], { agents: { list: [{ id: 'a', ...fields }] } })).rejects.toMatchObject({
+  await expect(t.apply([agents, models, sandbox], { agents: { list: [{ id: 'a', ...fields }] } })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     problems: [{ path }],
   });

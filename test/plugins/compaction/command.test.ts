@@ -9,6 +9,7 @@ test.each([
   ['/compact keep the names', 'keep the names'],
   ['/compact: keep the names', 'keep the names'],
   ['/compact\nkeep\nall', 'keep\nall'],
+  ['/compact.', ''],
   ['/compacted', undefined],
   ['please /compact', undefined],
 ])('%j asks to heed %j', (content, due) => expect(wishIn({ content })).toBe(due));

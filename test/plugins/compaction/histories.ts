@@ -1,9 +1,16 @@
 import * as fc from 'fast-check';
-import type { AssistantMessage, AssistantPart, Message, ShownMessage } from '../../../plugins/sessions/contract.ts';
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  joining,
+  type Message,
+  type ShownMessage,
+  type UserMessage,
+} from '../../../plugins/sessions/contract.ts';
 
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
-export const user = (content: string): Message => ({ role: 'user', content, timestamp: 1 });
+export const user = (content: string): UserMessage => ({ role: 'user', content, timestamp: 1 });
 
 export const assistant = (content: readonly AssistantPart[]): AssistantMessage => ({
   role: 'assistant',
@@ -38,7 +45,7 @@ let count = 0;
 const round = fc.tuple(fc.array(words, { minLength: 1, maxLength: 3 }), fc.boolean(), fc.option(words)).map(([results, speaks, steers]) => {
   const ids = results.map(() => `c${count++}`);
   const calls = ids.map((id) => ({ type: 'toolCall', id, name: 'read', arguments: { path: id } }) as const);
-  const steering = steers === null || results.length > 2 ? [] : [user(steers)];
+  const steering = steers === null || results.length > 2 ? [] : [joining(user(steers))];
   return [
     assistant([...(speaks ? [{ type: 'text', text: 'I look' } as const] : []), ...calls]),
     ...ids.map((id, i) => result(id, results[i] as string)),
@@ -49,7 +56,11 @@ const round = fc.tuple(fc.array(words, { minLength: 1, maxLength: 3 }), fc.boole
 /** The user's words, rounds of calls with results (and what steered into them), an answer. */
 const turn = fc
   .tuple(fc.array(words, { minLength: 1, maxLength: 2 }), fc.array(round, { maxLength: 4 }), words)
-  .map(([asked, rounds, answer]): readonly Message[] => [...asked.map(user), ...rounds.flat(), said(answer)]);
+  .map(([asked, rounds, answer]): readonly Message[] => [
+    ...asked.map((one, i) => (i ? joining(user(one)) : user(one))),
+    ...rounds.flat(),
+    said(answer),
+  ]);
 
 /** Whole turns, then one that is under way: up to its question, or up to the results of a round. */
 export const histories = fc

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { beginsTurn, cutAt } from '../../../plugins/compaction/cut.ts';
+import { cutAt, underWay } from '../../../plugins/compaction/cut.ts';
 import { tokensOf } from '../../../plugins/compaction/estimate.ts';
 import { planOf, withVerbatim } from '../../../plugins/compaction/plan.ts';
 import { inBytes } from '../../../plugins/compaction/record.ts';
 import { limitOf, roomFor } from '../../../plugins/compaction/room.ts';
 import { shortResults, shortText } from '../../../plugins/compaction/shorten.ts';
-import type { Message, ShownMessage } from '../../../plugins/sessions/contract.ts';
+import { beginsTurn, joining, type Message, type ShownMessage } from '../../../plugins/sessions/contract.ts';
 import { validHistory } from '../../../plugins/sessions/repair.ts';
 import { type BranchRecord, shownRecords } from '../../../plugins/sessions/shown-messages.ts';
 import { assistant, histories, result, said, shownOf, user } from './histories.ts';
@@ -97,6 +97,17 @@ test('what the user asked for in the turn under way stays in his words, through 
   if (!again) throw new Error('no second plan');
   const [summary] = messagesIn(compacted(grown, again));
   expect(JSON.stringify(summary).match(/find the needle named Ferdinand/g)).toHaveLength(1);
+});
+
+test('SPEC 7.7: a turn that was stopped is one of its own: a cut may lie behind it, and what it was asked is not under way', () => {
+  const stopped = [user('old'), assistant([{ type: 'toolCall', id: 'c', name: 'read', arguments: {} }]), result('c', 'x'.repeat(4_000))];
+  const rounds = [assistant([{ type: 'toolCall', id: 'd', name: 'read', arguments: {} }]), result('d', 'y'.repeat(400))];
+  const steer = joining({ role: 'user', content: 'rather so', timestamp: 1 });
+  const messages = [...stopped, user('new'), ...rounds, steer, ...rounds];
+  expect(cutAt(messages, 1_000, 2_000)).toBe(3);
+  expect(underWay(messages, 3)).toEqual([]);
+  expect(underWay(messages, 7)).toEqual([user('new'), steer]);
+  expect(underWay(messages, 6)).toEqual([user('new')]);
 });
 
 test.each([

@@ -1,8 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { KernelError, type Run } from '../../../kernel/index.ts';
 import { tokensOf } from '../../../plugins/compaction/estimate.ts';
+import { shrink } from '../../../plugins/compaction/shrink.ts';
 import { Inbox } from '../../../plugins/inbox/contract.ts';
 import { Agents } from '../../../plugins/agents/contract.ts';
+import type { Model } from '../../../plugins/models/contract.ts';
+import type { Transcript } from '../../../plugins/sessions/contract.ts';
 import { openTranscript } from '../../../plugins/sessions/transcript.ts';
 import { busy, isSummary, scene, textsOf, tooLong } from './scene.ts';
 
@@ -230,4 +234,45 @@ test('without the plugin the rest runs', async () => {
   await using s = await scene(() => 'fine', { without: 'compaction' });
   await s.past(20, 2_000);
   expect((await s.channel.ask('and now?')).text).toBe('fine');
+});
+
+describe('a record that cannot be written, as on a full disk', () => {
+  const full = () => Promise.reject(new KernelError('TRANSCRIPT_UNWRITABLE', 'ENOSPC: no space left on device; make room'));
+
+  test('is told, and the turn that fits goes on without it; what the summary cost counts', async () => {
+    await using s = await scene((request) => (isSummary(request) ? 'SUM' : 'fine'), { window: 60_000 });
+    await s.past(22, 2_000);
+    const { transcript } = await s.session();
+    vi.spyOn(transcript, 'compact').mockImplementation(full);
+    const answer = await s.channel.ask('and now?');
+    expect(answer).toMatchObject({ text: 'fine', meta: { stopReason: 'stop', usage: { input: 20 } } });
+    expect(s.events('auto_compaction_end')).toMatchObject([{ error: expect.stringContaining('ENOSPC') }]);
+    expect(await s.compactions()).toEqual([]);
+  });
+
+  test('fails the turn that does not fit with a word of why, and its cost', async () => {
+    await using s = await scene((request) => (isSummary(request) ? 'SUM' : tooLong), { window: 200_000 });
+    await s.past(22, 2_000);
+    const { transcript } = await s.session();
+    vi.spyOn(transcript, 'compact').mockImplementation(full);
+    const { meta } = await s.channel.ask('and now?');
+    expect(meta.error).toMatchObject({ code: 'COMPACTION_FAILED', message: expect.stringContaining('ENOSPC') });
+    expect(meta.usage).toMatchObject({ input: 10 });
+  });
+});
+
+test('a fault on the way to the model is a summary that failed, and leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const model = { provider: 'p', id: 'm', api: 'x', maxTokens: 100 } as Model;
+    const run = { signal: new AbortController().signal, call: () => Promise.reject(new Error('a tap broke')) } as unknown as Run;
+    const room = { all: 1_000, keep: 500, summary: 200, piece: 2_000 };
+    const plan = { older: [{ role: 'user', content: 'x', timestamp: 1 } as const], firstKeptEntryId: 'a', tokens: 200, verbatim: '' };
+    const settings = { isOn: true, reserve: 1, keepRecent: 1, timeoutMs: 180_000, instructions: undefined };
+    const job = { plan, transcript: {} as Transcript, model, room, settings, instructions: [], tokensBefore: 1, isNeeded: false };
+    expect(await shrink(job, run)).toMatchObject({ failure: { message: 'a tap broke' } });
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { invalidArguments } from '../../../plugins/models/contract.ts';
 import type { Message } from '../../../plugins/sessions/contract.ts';
 import { call, delta, scripted, stream, type Answered } from './scripted.ts';
 
@@ -95,11 +96,29 @@ test.each<[string, readonly (object | string)[], object]>([
   expect(reply.message.content[0]).toEqual({ type: 'text', text: 'hi' });
 });
 
-test('a call that the length limit cut is left out', async () => {
-  await using server = await scripted(
-    stream([call({ index: 0, id: 'a' }, 'read', args('1')), call({ index: 1, id: 'b' }, 'read', '{"pa'), delta({}, 'length')]),
+test.each([
+  ['within its arguments', '{"pa'],
+  ['before its first argument', ''],
+])('a call that the length limit cut %s is kept as one that cannot run, so that the model can be told', async (_, raw) => {
+  const cut = (finish: string) =>
+    stream([call({ index: 0, id: 'a' }, 'read', args('1')), call({ index: 1, id: 'b' }, 'read', raw), delta({}, finish)]);
+  for (const finish of ['length', 'model_length']) {
+    await using server = await scripted(cut(finish));
+    const reply = await server.ask();
+    expect(calls(reply)).toEqual([read('1'), { name: 'read', arguments: invalidArguments(raw) }]);
+    expect(reply.message.stopReason).toBe('length');
+  }
+});
+
+test('a call without arguments is cut where nobody said that the reply has ended, and whole where it has', async () => {
+  await using unended = await scripted(stream([call({ index: 0, id: 'a' }, 'now', ''), done]));
+  expect(calls(await unended.ask())).toEqual([{ name: 'now', arguments: invalidArguments('') }]);
+  await using ended = await scripted(stream([call({ index: 0, id: 'a' }, 'now', ''), ...ends]));
+  expect(calls(await ended.ask())).toEqual([{ name: 'now', arguments: {} }]);
+  await using first = await scripted(
+    stream([call({ index: 0, id: 'a' }, 'now', ''), call({ index: 1, id: 'b' }, 'read', args('1')), delta({}, 'length')]),
   );
-  expect(calls(await server.ask())).toEqual([read('1')]);
+  expect(calls(await first.ask())).toEqual([{ name: 'now', arguments: {} }, read('1')]);
 });
 
 test.each(['reasoning_content', 'reasoning', 'reasoning_text'])('thinking in the field %s is told once', async (field) => {
@@ -119,6 +138,28 @@ test.each<[string, readonly (object | string)[], object]>([
     'an error in the stream',
     [delta({ content: 'hi' }), { error: { message: 'overloaded', code: 503 } }],
     { code: 'MODEL_HTTP', status: 503 },
+  ],
+  [
+    'an error in the stream, bare as vLLM sends it, before the reply',
+    [
+      delta({ role: 'assistant', content: '' }),
+      { object: 'error', message: 'CUDA out of memory', type: 'InternalServerError', code: 500 },
+      done,
+    ],
+    { code: 'MODEL_HTTP', status: 500, body: expect.stringContaining('CUDA out of memory') },
+  ],
+  [
+    'the same within the reply',
+    [delta({ content: 'The answer is' }), { object: 'error', message: 'CUDA out of memory', code: 500 }, done],
+    { code: 'MODEL_HTTP', status: 500 },
+  ],
+  ['a detail in place of a chunk', [{ detail: 'Internal error' }, done], { code: 'MODEL_HTTP' }],
+  ['[DONE] before anything came', [delta({ role: 'assistant', content: '' }), done], { code: 'MODEL_STREAM_CUT' }],
+  ['[DONE] while it thought', [delta({ reasoning_content: 'hm' }), done], { code: 'MODEL_STREAM_CUT' }],
+  [
+    'a call in the old form',
+    [delta({ function_call: { name: 'read', arguments: '{}' } }), delta({}, 'function_call'), done],
+    { code: 'MODEL_BAD_REPLY', message: expect.stringContaining('function_call') },
   ],
   ['a content filter', [delta({ content: 'hi' }), delta({}, 'content_filter')], { code: 'MODEL_REFUSED' }],
   ['an abort of the provider’s own', [delta({ content: 'hi' }), delta({}, 'abort')], { code: 'MODEL_BAD_REPLY' }],

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { piAdapter } from '../../../plugins/models-pi/adapter.ts';
-import { piModel } from '../../../plugins/models-pi/conversation.ts';
+import { partsOf, piModel } from '../../../plugins/models-pi/conversation.ts';
 import { failureOf } from '../../../plugins/models-pi/failure.ts';
 import { protocols, type Protocol } from '../../../plugins/models-pi/protocols.ts';
-import type { Model, ModelRequest } from '../../../plugins/models/contract.ts';
+import { invalidArguments, type Model, type ModelRequest } from '../../../plugins/models/contract.ts';
 import { startMock } from '../../support/mock-model.ts';
 
 const model: Model = {
@@ -68,4 +71,76 @@ test.each<[string, string | undefined, object]>([
   ['Unhandled stop reason: new', undefined, { code: 'MODEL_BAD_REPLY' }],
 ])('what a stream ends with is sorted: %s', (text, reason, failure) => {
   expect(failureOf({ status: 200 }, text, reason, false)).toMatchObject(failure);
+});
+
+test.each(protocols)('$api: a server that goes on talking after an error is hung up on', async (protocol) => {
+  const gone = Promise.withResolvers<void>();
+  const error = { type: 'error', error: { type: 'api_error', message: 'x', code: 500, status: 'INTERNAL' } };
+  const server = createServer((asked, response) => {
+    asked.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.on('close', () => gone.resolve());
+      const named = protocol.maker === 'google' ? '' : 'event: error\n';
+      response.write(`${named}data: ${JSON.stringify(error)}\n\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const asked = { ...request(`http://127.0.0.1:${port}`), apiKey: 'key' };
+  const { failure } = await piAdapter(protocol, 'instar/test').complete(
+    { ...asked, model: { ...asked.model, api: protocol.api } },
+    () => {},
+  );
+  expect(failure).toBeDefined();
+  await gone.promise;
+  server.close();
+});
+
+test('a call that the length limit cut before its first argument cannot run', () => {
+  const part = (name: string) => ({ type: 'toolCall', id: name, name, arguments: {} }) as const;
+  const whole = () => undefined;
+  const reply = (stopReason: string) => ({ content: [part('a'), part('b')], stopReason }) as never;
+  expect(partsOf(reply('length'), [], whole)).toEqual([part('a'), { ...part('b'), arguments: invalidArguments('') }]);
+  expect(partsOf(reply('toolUse'), [], whole)).toEqual([part('a'), part('b')]);
+});
+
+test('Google’s calls come whole: one without arguments runs, also in a reply that reached its limit', () => {
+  const call = { type: 'toolCall', id: 'a', name: 'a', arguments: {} } as const;
+  const reply = { content: [call], stopReason: 'length', api: 'google-generative-ai' } as never;
+  expect(partsOf(reply, [], () => undefined)).toEqual([call]);
+});
+
+test('a call whose end never came does not run with the part of its arguments that did', async () => {
+  const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'write', arguments: '', status: 'in_progress' };
+  const usage = { input_tokens: 1, output_tokens: 5, total_tokens: 6 };
+  const events = [
+    { type: 'response.created', response: { id: 'r' } },
+    { type: 'response.output_item.added', output_index: 0, item },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '{"path":"a","content":' },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '"half of' },
+    {
+      type: 'response.incomplete',
+      response: { id: 'r', status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage },
+    },
+  ];
+  const server = createServer((asked, response) => {
+    asked.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const asked = { ...request(`http://127.0.0.1:${port}`), apiKey: 'key' };
+  const responses = protocols.find(({ api }) => api === 'openai-responses')!;
+  const { failure, message } = await piAdapter(responses, 'instar/test').complete(
+    { ...asked, model: { ...asked.model, api: responses.api } },
+    () => {},
+  );
+  expect(failure).toBeUndefined();
+  expect(message).toMatchObject({
+    stopReason: 'length',
+    content: [{ name: 'write', arguments: invalidArguments('{"path":"a","content":"half of') }],
+  });
+  server.close().closeAllConnections();
 });

@@ -43,6 +43,9 @@ interface Asking {
   readonly tools?: readonly ToolSpec[];
   readonly on?: (event: ModelEvent) => void;
   readonly search?: object;
+  readonly temperature?: number;
+  readonly thinking?: string;
+  readonly maxTokens?: number;
 }
 
 export async function askIn(run: Run, ref: string, asking: Asking): Promise<Asked> {

@@ -277,6 +277,37 @@ test('a session in which a turn runs is not touched', async () => {
   expect((await answer).text).toBe('done');
 });
 
+test('a compaction under way while a session is brought anew gives up with a word, and nothing of what came is lost', async () => {
+  const [isAsked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using t = await importing(async (request) => {
+    if (!request.system.startsWith('You write summaries')) return 'x'.repeat(4000);
+    isAsked.resolve();
+    await gate.promise;
+    return 'SUM';
+  });
+  await t.bring();
+  for (let i = 0; i < 4; i++) await t.channel.ask(`question ${i}`);
+  const file = t.here(ids.main);
+  const text = await readFile(file, 'utf8');
+  const { id: parentId } = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as { id: string };
+  const more = {
+    type: 'message',
+    id: 'more',
+    parentId,
+    timestamp: new Date(2).toISOString(),
+    message: { role: 'user', content: 'BROUGHT', timestamp: 2 },
+  };
+  await writeFile(join(t.sessions, `${ids.main}.jsonl`), `${text}${JSON.stringify(more)}\n`);
+  const compacting = t.call<{ compacted: boolean; text: string }>('sessions.compact', { sessionKey: 'main' });
+  await isAsked.promise;
+  expect(sessionOf(await t.bring(), 'agent:main:main').outcome).toBe('updated');
+  gate.resolve();
+  expect(await compacting).toEqual({ compacted: false, text: expect.stringContaining('another transcript was put in its place') });
+  expect(await readFile(file, 'utf8')).not.toContain('"compaction","id"');
+  await t.channel.ask('and now?');
+  expect(asked(t).map(said)).toContain('BROUGHT');
+});
+
 test('what it cannot do is refused with a code and a cure', async () => {
   await using t = await importing();
   const rows: readonly (readonly [Record<string, unknown>, string])[] = [

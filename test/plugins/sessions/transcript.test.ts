@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { logOf, type LogRecord } from '../../../kernel/log.ts';
-import type { AssistantMessage, Message } from '../../../plugins/sessions/contract.ts';
+import { type AssistantMessage, beginsTurn, type Message } from '../../../plugins/sessions/contract.ts';
 import { validHistory } from '../../../plugins/sessions/repair.ts';
 import { openTranscript, transcriptCache } from '../../../plugins/sessions/transcript.ts';
 
@@ -32,6 +32,18 @@ test('SPEC 12.1: lines are appended under a session header, chained by parent', 
     { type: 'message', parentId: null, itemId: 'i', message: { role: 'user', content: 'a' } },
     { type: 'message', parentId: first.id, message: { content: 'b' } },
   ]);
+});
+
+test('SPEC 12.1: what joined a turn is known to be part of it, also when the file is read again', async () => {
+  await using f = await folder();
+  const transcript = f.open();
+  await transcript.append(user('a'), { itemId: 'i' });
+  await transcript.append(user('b'), { itemId: 'j', joins: 'i' });
+  await transcript.append(user('c'), { itemId: 'k' });
+  for (const one of [transcript, f.open()]) {
+    const history = await one.history();
+    expect(history.map((_, i) => beginsTurn(history, i))).toEqual([true, false, true]);
+  }
 });
 
 test('SPEC 12.2: a torn last line loses only itself, is kept aside and reported', async () => {

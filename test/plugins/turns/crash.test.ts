@@ -68,7 +68,7 @@ function account({ home }: Place) {
 /** What may become of an arrival beside being answered: refused or stopped, if the process lived long enough for it. */
 const otherEnds: Partial<Record<ScenarioName, Readonly<Record<number, string>>>> = {
   'a message that interrupts': { 0: 'cancelled' },
-  'one message too many': { 3: 'failed' },
+  'one message too many': { 3: 'refused' },
   'a stop': { 0: 'cancelled', 1: 'cancelled' },
   'a word to the queue, and a new conversation': { 1: 'cancelled' },
 };
@@ -94,7 +94,7 @@ function verify(at: Place, scenario: ScenarioName) {
     if (state === otherEnds[scenario]?.[i]) {
       expect(row?.state).toBe('delivered');
       expect(own.length).toBeLessThanOrEqual(1);
-      if (state === 'failed') expect([own, told]).toMatchObject([[], [{ isError: true }]]);
+      if (state === 'refused') expect([own, told]).toMatchObject([[], [{ isError: true }]]);
       continue;
     }
     expect(state).toBe('done');

@@ -64,7 +64,7 @@ async function product(script: Script, queue: object = {}) {
     told,
     textOf: async (itemId: string) => (await told(itemId))?.payloads.map((payload) => payload.text).join('\n'),
     /** Once nothing runs or waits. */
-    quiet: () => expect.poll(() => run((r) => r.get(Inbox).active().length), { interval: 5, timeout: 5_000 }).toBe(0),
+    quiet: () => expect.poll(() => run((r) => r.get(Inbox).active().length), { interval: 5, timeout: 10_000 }).toBe(0),
     asked: () =>
       model.requests.map(({ messages }) => messages.flatMap((one) => (one.role === 'user' ? [one.content as string] : [])).join(' | ')),
     session: () => run(async (r) => (await r.get(Sessions).find(key))?.sessionId),

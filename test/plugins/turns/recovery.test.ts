@@ -15,6 +15,7 @@ const reply = (stopReason: AssistantMessage['stopReason'], more: Partial<Assista
 });
 const calling = (stopReason: AssistantMessage['stopReason']) =>
   reply(stopReason, { content: [{ type: 'toolCall', id: 'c', name: 'exec', arguments: {} }] });
+const cutLine = { text: expect.stringContaining('cut at 1 tokens'), isError: true };
 const result: Message = { role: 'toolResult', toolCallId: 'c', toolName: 'exec', content: [], isError: false, timestamp: 1 };
 
 const item = (more: Partial<InboxItem> = {}) => ({ itemId: 'mine', attempt: 2, content: 'x', ...more }) as InboxItem;
@@ -36,7 +37,11 @@ test.each([
   ['a call has no result and the model says stop beside it', ['mine', calling('stop')], { input: 1 }],
   ['the model has not seen the result', ['mine', calling('toolUse'), result], { input: 1 }],
   ['it was answered', ['mine', reply('stop')], { input: 1, outcome: { stopReason: 'stop', payloads: [{ text: 'stop' }], usage } }],
-  ['the answer was cut', ['mine', reply('length')], { input: 1, outcome: { stopReason: 'length', payloads: [{ text: 'length' }] } }],
+  [
+    'the answer was cut',
+    ['mine', reply('length')],
+    { input: 1, outcome: { stopReason: 'length', payloads: [{ text: 'length' }, cutLine] } },
+  ],
   ['it was stopped', ['mine', reply('aborted')], { input: 1, outcome: { stopReason: 'aborted', payloads: [{ text: 'aborted' }] } }],
   [
     'the model failed within its answer',
@@ -46,7 +51,7 @@ test.each([
   [
     'others spoke after its answer',
     ['mine', reply('length'), 'other', reply('stop')],
-    { input: 1, outcome: { payloads: [{ text: 'length' }] } },
+    { input: 1, outcome: { payloads: [{ text: 'length' }, cutLine] } },
   ],
 ] as const)('a turn that a crash interrupted goes on from its own tail: %s', (_, messages, expected) => {
   expect(writtenBefore(transcript(...messages), item())).toMatchObject(expected);

@@ -5,9 +5,11 @@ import { Inbox } from '../../../plugins/inbox/contract.ts';
 import { SendDelivery } from '../../../plugins/outbox/contract.ts';
 import { type Ended, Turn, type TurnRuntime, TurnStopped } from '../../../plugins/turns/contract.ts';
 import { noUsage } from '../../../plugins/turns/outcomes.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { assistant } from '../../support/scripted-turns.ts';
 import { calling, key, product, tool } from '../runtime-embedded/product.ts';
 
+const clock = stillClock();
 const untilStopped = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 const never = () => new Promise<never>(() => {});
@@ -27,13 +29,17 @@ const children = definePlugin({
 });
 
 test('SPEC 6.4: a turn that has had its time ends with all that works for it, and says how to give it more', async () => {
-  const hanging = tool('hang', (_, { signal }) => untilStopped(signal));
+  const begun = Promise.withResolvers<void>();
+  const hanging = tool('hang', (_, { signal }) => (begun.resolve(), untilStopped(signal)));
   await using p = await product([{ text: 'Let me look.', ...calling('hang') }], {
     tools: [hanging],
     plugins: [children],
     config: limit(1.5),
   });
-  const answer = await p.channel.ask('go');
+  const asked = p.channel.ask('go');
+  await begun.promise;
+  await clock.passes(1.5);
+  const answer = await asked;
   expect(answer.meta).toMatchObject({ stopReason: 'error', error: { code: 'TURN_TIMEOUT' } });
   expect(answer.payloads).toEqual([
     { text: 'Let me look.' },
@@ -45,40 +51,59 @@ test('SPEC 6.4: a turn that has had its time ends with all that works for it, an
     isError: true,
     content: [{ text: expect.stringMatching(/^The turn had no time left while this call ran/) }],
   });
-}, 15_000);
+});
 
 test('U129: what waited behind a turn that ran out of time is answered next, and the transcript is valid', async () => {
-  await using p = await product((_, number) => (number === 0 ? never() : 'the next answer'), { config: limit(0.5) });
+  const begun = Promise.withResolvers<void>();
+  const script = (_: unknown, number: number) => (number === 0 ? (begun.resolve(), never()) : 'the next answer');
+  await using p = await product(script, { config: limit(0.5) });
   const [late, next] = [p.channel.ask('one'), p.channel.ask('two')];
+  await begun.promise;
+  await clock.passes(0.5);
+  await clock.passes(1); // for which the model is given to end
   expect((await late).meta).toMatchObject({ error: { code: 'TURN_TIMEOUT' } });
   expect((await next).text).toBe('the next answer');
   expect((await p.messages()).map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
-}, 15_000);
+});
 
 test('what a model had said by then is kept and shown', async () => {
+  const begun = Promise.withResolvers<void>();
   await using p = await product([], {
     adapter: (_, on) => {
       on({ type: 'text', index: 0, delta: 'half a sentence' });
+      begun.resolve();
       return never();
     },
     config: limit(0.5),
   });
-  const answer = await p.channel.ask('go');
+  const asked = p.channel.ask('go');
+  await begun.promise;
+  await clock.passes(0.5);
+  await clock.passes(1);
+  const answer = await asked;
   expect(answer.payloads[0]).toEqual({ text: 'half a sentence' });
   expect(endedOf(answer.meta)).toEqual([expect.stringMatching(/model own\/own \(deadline\)/)]);
   expect((await p.history()).at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'half a sentence' }] });
-}, 15_000);
+});
 
 test('an agent’s own limit goes before that of the defaults, and 0 is none', async () => {
-  const slow = tool('slow', async () => (await new Promise((resolve) => setTimeout(resolve, 150)), text('done')));
+  const [begun, ends] = [[1, 2].map(() => Promise.withResolvers<void>()), Promise.withResolvers<void>()];
+  let calls = 0;
+  const slow = tool('slow', async () => (begun[calls++]?.resolve(), await ends.promise, text('done')));
   const config = (own: number, usual: number) => ({
     agents: { list: [{ id: 'main', timeoutSeconds: own }], defaults: { model: 'fake/fake', timeoutSeconds: usual } },
   });
-  await using free = await product([calling('slow'), 'in the end'], { tools: [slow], config: config(0, 0.05) });
-  expect((await free.channel.ask('go')).text).toBe('in the end');
   await using bound = await product([calling('slow'), 'never said'], { tools: [slow], config: config(0.05, 0) });
-  const answer = await bound.channel.ask('go');
-  expect(answer.payloads.at(-1)?.text).toContain('raise agents.list[0].timeoutSeconds');
+  const late = bound.channel.ask('go');
+  await begun[0]?.promise;
+  await clock.passes(0.05);
+  await using free = await product([calling('slow'), 'in the end'], { tools: [slow], config: config(0, 0.05) });
+  const patient = free.channel.ask('go');
+  await begun[1]?.promise;
+  await clock.passes(500);
+  ends.resolve();
+  expect((await late).payloads.at(-1)?.text).toContain('raise agents.list[0].timeoutSeconds');
+  expect((await patient).text).toBe('in the end');
 });
 
 test('the time that a person takes to approve counts neither for the turn nor for the call', async () => {
@@ -91,8 +116,7 @@ test('the time that a person takes to approve counts neither for the turn nor fo
       ctx.tap(DecideTool, ({ tool: { name } }) => (name === 'risky' ? { kind: 'ask', why: 'it is risky' } : { kind: 'allow' }));
       ctx.provide(Approver, {
         ask: async (request, why, run) => {
-          const thinks = () => new Promise((resolve) => setTimeout(resolve, 400));
-          await run.get(Inbox).aside(run, thinks);
+          await run.get(Inbox).aside(run, () => clock.passes(3600));
           asked.push(`${request.tool.name}: ${why}`);
           return { allowed: true, why: 'yes' };
         },
@@ -124,11 +148,12 @@ test('a stop that comes first stays a stop', async () => {
 });
 
 test('U126: a runtime that listens to nothing is left behind, and writes nothing into the turn that follows', async () => {
-  const gate = Promise.withResolvers<void>();
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const late = Promise.withResolvers<unknown>();
   const deaf: TurnRuntime = {
     id: 'deaf',
     async turn({ append }) {
+      begun.resolve();
       await gate.promise;
       await append(assistant('too late')).catch(late.resolve);
       return { payloads: [{ text: 'too late' }], usage: noUsage, stopReason: 'stop' };
@@ -143,15 +168,17 @@ test('U126: a runtime that listens to nothing is left behind, and writes nothing
     },
   });
   await using p = await product(['the next answer'], { plugins: [wedged], config: limit(0.5) });
-  const began = performance.now();
-  const answer = await p.channel.ask('one');
-  expect(performance.now() - began).toBeLessThan(6000);
+  const asked = p.channel.ask('one');
+  await begun.promise;
+  await clock.passes(0.5);
+  await clock.passes(4.5);
+  const answer = await asked;
   expect(answer.meta).toMatchObject({ error: { code: 'TURN_TIMEOUT' }, ended: [{ kind: 'runtime', how: 'left', why: 'deadline' }] });
   gate.resolve();
   expect(await late.promise).toMatchObject({ code: 'TURN_OVER' });
   expect((await p.channel.ask('two')).text).toBe('the next answer');
   expect((await p.messages()).map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
-}, 15_000);
+});
 
 test('U126: nor does it take in what waits behind its turn: that is answered by the next', async () => {
   const gate = Promise.withResolvers<void>();
@@ -199,9 +226,11 @@ test('U126: nor does it take in what waits behind its turn: that is answered by 
   await send('one');
   await begun.promise;
   await send('two');
+  await clock.passes(0.5);
+  await clock.passes(4.5);
   expect(await late.promise).toEqual([]);
   await expect.poll(() => p.channel.answers.map((answer) => answer.text), { interval: 10 }).toContain('the next answer');
-}, 15_000);
+});
 
 test('what counts where nobody says otherwise is two days', async () => {
   await using p = await product(['x']);

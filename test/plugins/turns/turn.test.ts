@@ -87,17 +87,20 @@ test('an error of the model is an answer with a code, and the session goes on', 
 
 test('one turn at a time per session; two sessions side by side', async () => {
   await using p = await product();
-  const slow = p.say('[[slow:150]] first');
+  const slow = p.say('[[hold]] first');
   const second = p.say('second');
   const other = p.say('elsewhere', { sessionKey: 'agent:main:two' });
   const order: string[] = [];
-  await Promise.all([slow.then(() => order.push('first')), second.then(() => order.push('second')), other.then(() => order.push('other'))]);
+  const all = [slow.then(() => order.push('first')), second.then(() => order.push('second')), other.then(() => order.push('other'))];
+  await other;
+  p.mock.release();
+  await Promise.all(all);
   expect(order).toEqual(['other', 'first', 'second']);
 });
 
 test('SPEC 6.4: a stop leaves a valid transcript', async () => {
   await using p = await product();
-  const slow = p.say('[[slow:5000]] never');
+  const slow = p.say('[[hold]] never');
   await expect.poll(() => p.mock.requests.length, { interval: 5 }).toBe(1);
   await p.t.kernel.run((run) => run.get(Inbox).abort('agent:main:test', 'stop'));
   expect((await slow).meta.stopReason).toBe('aborted');
