@@ -16,6 +16,8 @@ export default defineConfig({
     maxWorkers: 3,
     env: { INSTAR_NO_DETECT: '1' },
     testTimeout: 15_000,
+    // A stall of seconds anywhere must fail nothing.
+    expect: { poll: { timeout: 14_000 } },
     hookTimeout: 15_000,
     projects: [
       {

@@ -21,6 +21,8 @@ export interface TestOptions extends Partial<KernelOptions> {
   readonly env?: Host['env'];
   readonly flags?: Host['flags'];
   readonly announce?: Host['announce'];
+  /** Config files and plugins beside the folder of the home. */
+  readonly sources?: Partial<ReturnType<Host['sources']>>;
 }
 
 export interface TestKernel extends AsyncDisposable {
@@ -38,7 +40,7 @@ export interface TestKernel extends AsyncDisposable {
 
 /** A kernel with a host that touches nothing outside its home. Drained, and a temporary home removed, at the end. */
 export async function testKernel(options: TestOptions = {}): Promise<TestKernel> {
-  const { plugins, config = {}, env = { INSTAR_NO_DETECT: '1' }, flags = { port: '0' }, announce = () => {}, ...own } = options;
+  const { plugins, config = {}, env = { INSTAR_NO_DETECT: '1' }, flags = { port: '0' }, announce = () => {}, sources, ...own } = options;
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'instar-test-')));
   const records: LogRecord[] = [];
   let live: { readonly plugins: readonly Entry[]; readonly config: Values } = { plugins: [], config };
@@ -57,7 +59,7 @@ export async function testKernel(options: TestOptions = {}): Promise<TestKernel>
     announce,
     place: (path) => path,
     inspect: () => kernel.inspect(),
-    sources: () => ({ config: [], roots: [join(home, 'plugins')], plugins: [] }),
+    sources: () => ({ config: [], roots: [join(home, 'plugins')], plugins: [], ...sources }),
     reload: () => apply(live),
     stop: () => {},
   };

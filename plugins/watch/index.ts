@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { definePlugin, GenerationRejected, GenerationSwapped, Host, messageOf, type Swap } from '../../kernel/index.ts';
 import { Faults } from '../faults/contract.ts';
@@ -40,6 +40,11 @@ export default definePlugin({
         (error) => log.warn('a folder cannot be watched', { error }),
       ),
     );
+    /** The folder is made first, for chokidar watches all beside one that is not there; at once, for an edit may come at once. */
+    const follow = async () => {
+      mkdirSync(userFolder(host.home), { recursive: true });
+      await files.follow(watched(host, develops));
+    };
     const tell = ({ plugin, what, place }: Leak) => {
       const said = `left ${what} behind`;
       const cure = 'end it on ctx.signal or in ctx.defer';
@@ -58,13 +63,12 @@ export default definePlugin({
     ctx.tap(GenerationSwapped, async (swap) => {
       told.text = '';
       const text = changes(swap, performance.now() - told.began);
-      await files.follow(watched(host, develops));
+      await follow();
       if (text && swap.generation > 1) say(text);
     });
     ctx.onLive(async () => {
       leaks?.start(host);
-      await mkdir(userFolder(host.home), { recursive: true }); // so that the first plugin put there is seen
-      await files.follow(watched(host, develops));
+      await follow();
     });
   },
 });

@@ -155,7 +155,7 @@ test.for(names)('the example plugin %s reloads without a leak', async (name) => 
   await s.t.reload(name);
   leaks.mark();
   for (let i = 0; i < 5; i++) await s.t.reload(name);
-  expect(await leaks.found()).toEqual([]);
+  expect(await leaks.found(10_000)).toEqual([]);
 });
 
 test('SPEC 16.2: all of them are found and live side by side, and each says what it is', async () => {

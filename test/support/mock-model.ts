@@ -17,6 +17,8 @@ export interface MockModel extends AsyncDisposable {
   readonly requests: Seen[];
   /** The bodies of the last requests, newest last. */
   readonly bodies: () => readonly Json[];
+  /** Lets go of what is held, and holds nothing from now on. */
+  readonly release: () => void;
 }
 
 /**
@@ -27,6 +29,7 @@ export async function startMock(options: { readonly port?: number; readonly keep
   const { port = 0, keepBodies = true } = options;
   const requests: Seen[] = [];
   const mind = answerer();
+  const gate = Promise.withResolvers<void>();
   let number = 0;
 
   const serve = (request: IncomingMessage, response: ServerResponse, raw: Buffer) => {
@@ -42,8 +45,10 @@ export async function startMock(options: { readonly port?: number; readonly keep
     if (requests.length > 1000) requests.shift();
     const answer = mind.answer(asked);
     const facts = factsOf(number, body, raw.length, answer);
-    if (answer.delayMs) setTimeout(send, answer.delayMs, response, wire, answer, facts, wire.streams(body, path));
-    else send(response, wire, answer, facts, wire.streams(body, path));
+    const reply = () => send(response, wire, answer, facts, wire.streams(body, path));
+    if (answer.isHeld) void gate.promise.then(reply);
+    else if (answer.delayMs) setTimeout(reply, answer.delayMs);
+    else reply();
   };
 
   const server = createServer((request, response) => {
@@ -60,6 +65,7 @@ export async function startMock(options: { readonly port?: number; readonly keep
     port: bound,
     requests,
     bodies: () => requests.flatMap(({ body }) => (body ? [body] : [])),
+    release: gate.resolve,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -112,7 +112,7 @@ test('SPEC 3.5: a child has no tool that its parent has not, and a sandboxed ses
   );
 });
 
-test('a pattern with wildcards fits as a regular expression would, and fast', () => {
+test('a pattern with wildcards fits as a regular expression would, without going back and forth in the text', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '_', '*'), maxLength: 12 });
   fc.assert(
     fc.property(word, fc.string({ unit: fc.constantFrom('a', 'b', '_'), maxLength: 14 }), (written, tool) => {
@@ -120,7 +120,5 @@ test('a pattern with wildcards fits as a regular expression would, and fast', ()
       expect(names(written, tool)).toBe(new RegExp(`^${written.replaceAll('*', '.*')}$`).test(tool));
     }),
   );
-  const began = performance.now();
-  expect(names(`${'*a'.repeat(200)}b`, 'a'.repeat(5000))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(names(`${'*a'.repeat(200)}b`, 'a'.repeat(5000))).toBe(false); // backtracking would take longer than anyone lives
 });

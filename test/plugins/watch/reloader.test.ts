@@ -1,17 +1,21 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openReloader } from '../../../plugins/watch/reloader.ts';
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
 /** A reloader whose attempts end when told to. */
-function stage(graceMs = 20) {
+function stage() {
   const attempts: { readonly files: readonly string[]; readonly end: () => void; readonly fail: (error: Error) => void }[] = [];
   const rejected: unknown[] = [];
   const reloader = openReloader({
     reload: (files) => new Promise((resolve, reject) => attempts.push({ files, end: () => resolve(undefined), fail: reject })),
     rejected: (error) => rejected.push(error),
-    gatherMs: 1,
-    graceMs,
   });
-  const begun = (count: number) => expect.poll(() => attempts.length, { interval: 1 }).toBe(count);
+  const begun = async (count: number) => {
+    await vi.advanceTimersByTimeAsync(10);
+    expect(attempts).toHaveLength(count);
+  };
   return { reloader, attempts, rejected, begun };
 }
 
@@ -38,20 +42,21 @@ test('the files of a failed attempt belong to the next one: they are not live ye
   reloader.changed('a');
   await begun(1);
   attempts[0]?.fail(new Error('half saved'));
-  await new Promise(setImmediate);
+  await vi.advanceTimersByTimeAsync(0);
   reloader.changed('b');
   await begun(2);
   expect(attempts[1]?.files).toEqual(['a', 'b']);
 });
 
-test('a failure is reported once no further change came, and not where one did', async () => {
+test('U003: a failure is reported once no further change came for a while, and not where one did, however often', async () => {
   const { reloader, attempts, begun, rejected } = stage();
-  reloader.changed('a');
-  await begun(1);
-  attempts[0]?.fail(new Error('half saved'));
-  await new Promise(setImmediate);
-  reloader.changed('a');
-  await begun(2);
-  attempts[1]?.fail(new Error('really broken'));
-  await expect.poll(() => rejected, { interval: 1 }).toMatchObject([{ message: 'really broken' }]);
+  for (const [i, what] of ['a third', 'two thirds', 'really broken'].entries()) {
+    reloader.changed('a');
+    await begun(i + 1);
+    attempts[i]?.fail(new Error(what));
+    await vi.advanceTimersByTimeAsync(289);
+    expect(rejected).toEqual([]);
+  }
+  await vi.advanceTimersByTimeAsync(11);
+  expect(rejected).toMatchObject([{ message: 'really broken' }]);
 });

@@ -30,6 +30,7 @@ export interface Answer {
   readonly overflow?: boolean;
   readonly delayMs?: number;
   readonly everyMs?: number;
+  readonly isHeld?: boolean;
   readonly usage?: readonly [input: number, output: number, cached: number];
 }
 
@@ -71,6 +72,8 @@ export function answerer() {
         return { ...say('counted'), usage: directive.value.split(',').map(Number) as [number, number, number] };
       case 'slow':
         return { ...say(echo(asked)), delayMs: Number(directive.value) };
+      case 'hold':
+        return { ...say(echo(asked)), isHeld: true };
       // chunks
       default:
         return { ...inDeltas(Number(directive.value), marksOf(asked)), everyMs: directive.everyMs, delayMs: directive.firstMs };

@@ -5,6 +5,7 @@
  * - `[[badargs:NAME]]` a call whose arguments are broken JSON · `[[cut-in-args:NAME]]` the stream ends inside them
  * - `[[reply:TEXT]]` · `[[think:TEXT]]` reasoning before the answer · `[[usage:IN,OUT,CACHED]]` these token counts
  * - `[[chunks:N]]`, `[[chunks:N first=MS every=MS]]` N deltas, the turn's `MARK-…` before them · `[[slow:MS]]` waits before it answers
+ * - `[[hold]]` answers once the test says `release`, or at once where it has
  * - `[[status:CODE]]` · `[[overflow]]` context too long · `[[drop]]` the stream ends inside the text
  *
  * ` times=K` in one of the last three, or in `cut-in-args`: fails K times, then answers.
@@ -17,14 +18,14 @@ export type Directive =
       readonly args: Readonly<Record<string, unknown>>;
     }
   | {
-      readonly kind: 'badargs' | 'cut-in-args' | 'reply' | 'think' | 'usage' | 'chunks' | 'slow' | 'status' | 'overflow' | 'drop';
+      readonly kind: 'badargs' | 'cut-in-args' | 'reply' | 'think' | 'usage' | 'chunks' | 'slow' | 'hold' | 'status' | 'overflow' | 'drop';
       readonly value: string;
       readonly times: number;
       readonly everyMs: number;
       readonly firstMs: number;
     };
 
-const head = /\[\[(tools?|par|badargs|cut-in-args|reply|think|usage|chunks|slow|status|overflow|drop)(?::|(?=\s|\]\]))/g;
+const head = /\[\[(tools?|par|badargs|cut-in-args|reply|think|usage|chunks|slow|hold|status|overflow|drop)(?::|(?=\s|\]\]))/g;
 
 /** The first directive of a text. What looks like one and does not parse is passed over. */
 export function directiveIn(text: string): Directive | undefined {
