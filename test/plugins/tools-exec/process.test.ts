@@ -110,7 +110,8 @@ test('a reload of the plugin stops nothing that runs in the background', async (
   expect(await said(bench, 'process', { action: 'list' })).toMatch(/^p1 {2}running/);
 });
 
-test('SPEC 4.2: what is written to a command that a person allowed is asked for as well: a shell would execute it', async () => {
+/** A person who says yes to the first question, and no to all others. */
+function yesOnce() {
   const asked: string[] = [];
   const once = definePlugin({
     name: 'once',
@@ -118,6 +119,11 @@ test('SPEC 4.2: what is written to a command that a person allowed is asked for 
     provides: [Approver],
     setup: (ctx) => ctx.provide(Approver, { ask: async (_request, why) => ({ allowed: asked.push(why) === 1, why: 'no' }) }),
   });
+  return { asked, once };
+}
+
+test('SPEC 4.2: what is written to a command that a person allowed is asked for as well: a shell would execute it', async () => {
+  const { asked, once } = yesOnce();
   await using bench = await boot({}, [once]);
   await bench.call('exec', { command: 'bash -i $X', background: true });
   expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'rm -rf /\n' })).toContain('process was denied: no');
@@ -125,13 +131,7 @@ test('SPEC 4.2: what is written to a command that a person allowed is asked for 
 });
 
 test('SPEC 4.2: under "full" with ask "always" input is asked for as the command was', async () => {
-  const asked: string[] = [];
-  const once = definePlugin({
-    name: 'once',
-    description: 'test',
-    provides: [Approver],
-    setup: (ctx) => ctx.provide(Approver, { ask: async (_request, why) => ({ allowed: asked.push(why) === 1, why: 'no' }) }),
-  });
+  const { asked, once } = yesOnce();
   await using bench = await boot({ tools: { exec: { security: 'full', ask: 'always' } } }, [once]);
   await bench.call('exec', { command: 'bash', background: true });
   expect(await said(bench, 'process', { action: 'write', sessionId: 'p1', data: 'touch ran\n' })).toContain('process was denied: no');
