@@ -20,6 +20,8 @@ const limits = {
   /** Of those, so many at work: the answers of a client that does not read are held in memory. */
   atWork: 16,
   pingMs: 30_000,
+  /** A ping waits behind a large answer, so its pong is late over a slow link. A reader that stopped is held no longer than this. */
+  answerMs: 600_000,
   goodbyeMs: 1_000,
 };
 
@@ -28,6 +30,8 @@ export type Invoke = (call: Call, client: Client) => Promise<Answer>;
 interface Connection {
   readonly socket: WebSocket;
   readonly tokenId: string;
+  /** A large answer is on its way, and not for too long. */
+  readonly isSending: () => boolean;
   answers: boolean;
 }
 
@@ -47,7 +51,7 @@ export function openClients(invoke: Invoke): Clients {
 
   const ping = () => {
     for (const connection of connections) {
-      if (!connection.answers) connection.socket.terminate();
+      if (!connection.answers && !connection.isSending()) connection.socket.terminate();
       connection.answers = false;
       connection.socket.ping();
     }
@@ -63,9 +67,9 @@ export function openClients(invoke: Invoke): Clients {
   };
 
   const join = (socket: WebSocket, wire: Duplex, { kind, sender: who, tokenId, hello }: Admission) => {
-    const connection: Connection = { socket, tokenId, answers: true };
     const gone = new AbortController();
-    const { send, reply } = sender(socket, wire);
+    const { send, reply, isSending } = sender(socket, wire);
+    const connection: Connection = { socket, tokenId, isSending, answers: true };
     const client: Client = {
       id: randomBytes(6).toString('hex'),
       kind,
@@ -118,8 +122,8 @@ type Send = (frame: unknown) => void | Promise<void>;
 /** `send` is for events, `reply` for answers to calls: these are as large as what was asked for, and settle once they are out. */
 function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } {
   const together = packing(wire);
-  /** A large answer on its way, and its size: the next one is not even made into text before it is out. */
-  let [large, asked]: [Promise<void> | undefined, number] = [undefined, 0];
+  /** A large answer on its way, its size and when it began: the next one is not even made into text before it is out. */
+  let [large, asked, since]: [Promise<void> | undefined, number, number] = [undefined, 0, 0];
   const put = (text: string): void | Promise<void> => {
     together();
     if (socket.bufferedAmount <= limits.behind) return socket.send(text);
@@ -134,7 +138,7 @@ function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonl
     const text = JSON.stringify(frame);
     const bytes = Buffer.byteLength(text);
     if (bytes <= limits.behind) return put(text);
-    asked = bytes;
+    [asked, since] = [bytes, performance.now()];
     together();
     large = new Promise((resolve) => socket.send(text, () => resolve()));
     await large;
@@ -142,6 +146,7 @@ function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonl
   }
   return {
     reply,
+    isSending: () => large !== undefined && performance.now() - since < limits.answerMs,
     send(frame) {
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount - asked > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');
