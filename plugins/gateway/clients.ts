@@ -120,7 +120,7 @@ const options = {
 type Send = (frame: unknown) => void | Promise<void>;
 
 /** `send` is for events, `reply` for answers to calls: these are as large as what was asked for, and settle once they are out. */
-function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } {
+function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } & Pick<Connection, 'isSending'> {
   const together = packing(wire);
   /** A large answer on its way, its size and when it began: the next one is not even made into text before it is out. */
   let [large, asked, since]: [Promise<void> | undefined, number, number] = [undefined, 0, 0];

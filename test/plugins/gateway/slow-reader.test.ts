@@ -22,8 +22,8 @@ async function slowReader(bytes: number) {
     description: 'test',
     setup: (ctx) => ctx.tap(Methods, (methods) => ({ ...methods, answer })),
   });
-  const test = await bootTest([gateway, plugin], { gateway: { auth: { token: 'right' } } });
-  const peer = await connect((await gatewayOf(test)).url, 'right');
+  const booted = await bootTest([gateway, plugin], { gateway: { auth: { token: 'right' } } });
+  const peer = await connect((await gatewayOf(booted)).url, 'right');
   peer.socket.pause();
   const answered = peer.call('answer');
   answered.catch(() => {}); // where it is cut off
@@ -34,7 +34,7 @@ async function slowReader(bytes: number) {
     isCutOff: () => client?.signal.aborted,
     async [Symbol.asyncDispose]() {
       peer.socket.terminate();
-      await test[Symbol.asyncDispose]();
+      await booted[Symbol.asyncDispose]();
     },
   };
 }
