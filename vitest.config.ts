@@ -23,6 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          setupFiles: ['test/support/seed.ts'],
           // Our modules hold no state: files of one worker may share them, which saves loading them 200 times.
           isolate: false,
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
