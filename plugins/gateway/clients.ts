@@ -20,7 +20,7 @@ const limits = {
   /** Of those, so many at work: the answers of a client that does not read are held in memory. */
   atWork: 16,
   pingMs: 30_000,
-  /** A ping waits behind a large answer, so its pong is late over a slow link. A reader that stopped is held no longer than this. */
+  /** A pong waits behind a large answer, which a slow link takes long for. A reader that stopped is held no longer than this. */
   answerMs: 600_000,
   goodbyeMs: 1_000,
 };
@@ -30,8 +30,8 @@ export type Invoke = (call: Call, client: Client) => Promise<Answer>;
 interface Connection {
   readonly socket: WebSocket;
   readonly tokenId: string;
-  /** A large answer is on its way, and not for too long. */
-  readonly isSending: () => boolean;
+  /** A large answer is on its way, or the system has just taken the last of it. */
+  readonly mayBeLate: () => boolean;
   answers: boolean;
 }
 
@@ -51,7 +51,7 @@ export function openClients(invoke: Invoke): Clients {
 
   const ping = () => {
     for (const connection of connections) {
-      if (!connection.answers && !connection.isSending()) connection.socket.terminate();
+      if (!connection.answers && !connection.mayBeLate()) connection.socket.terminate();
       connection.answers = false;
       connection.socket.ping();
     }
@@ -68,8 +68,8 @@ export function openClients(invoke: Invoke): Clients {
 
   const join = (socket: WebSocket, wire: Duplex, { kind, sender: who, tokenId, hello }: Admission) => {
     const gone = new AbortController();
-    const { send, reply, isSending } = sender(socket, wire);
-    const connection: Connection = { socket, tokenId, isSending, answers: true };
+    const { send, reply, mayBeLate } = sender(socket, wire);
+    const connection: Connection = { socket, tokenId, mayBeLate, answers: true };
     const client: Client = {
       id: randomBytes(6).toString('hex'),
       kind,
@@ -120,10 +120,13 @@ const options = {
 type Send = (frame: unknown) => void | Promise<void>;
 
 /** `send` is for events, `reply` for answers to calls: these are as large as what was asked for, and settle once they are out. */
-function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } & Pick<Connection, 'isSending'> {
+function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonly reply: Send } & Pick<Connection, 'mayBeLate'> {
   const together = packing(wire);
-  /** A large answer on its way, its size and when it began: the next one is not even made into text before it is out. */
-  let [large, asked, since]: [Promise<void> | undefined, number, number] = [undefined, 0, 0];
+  /** A large answer on its way, and its size: the next one is not even made into text before it is out. */
+  let [large, asked]: [Promise<void> | undefined, number] = [undefined, 0];
+  /** By the clock of `performance`. */
+  let lateUntil = 0;
+  const mayBeLateFor = (ms: number) => (lateUntil = performance.now() + ms);
   const put = (text: string): void | Promise<void> => {
     together();
     if (socket.bufferedAmount <= limits.behind) return socket.send(text);
@@ -138,15 +141,17 @@ function sender(socket: WebSocket, wire: Duplex): { readonly send: Send; readonl
     const text = JSON.stringify(frame);
     const bytes = Buffer.byteLength(text);
     if (bytes <= limits.behind) return put(text);
-    [asked, since] = [bytes, performance.now()];
+    asked = bytes;
+    mayBeLateFor(limits.answerMs);
     together();
     large = new Promise((resolve) => socket.send(text, () => resolve()));
     await large;
     [large, asked] = [undefined, 0];
+    mayBeLateFor(2 * limits.pingMs); // what the system holds of it is still on its way, and the pings behind it
   }
   return {
     reply,
-    isSending: () => large !== undefined && performance.now() - since < limits.answerMs,
+    mayBeLate: () => performance.now() < lateUntil,
     send(frame) {
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount - asked > limits.lost) return socket.close(closeCodes.tooSlow, 'missed: replay from your cursor');

@@ -47,6 +47,18 @@ test('a client that is still reading a large answer is not held for dead, and ge
   expect(await slow.answered).toMatchObject({ ok: true });
 });
 
+test('its pongs may be late also when the last of the answer has just left', async () => {
+  await using slow = await slowReader(20 * 1024 * 1024);
+  slow.peer.socket.pong = () => {}; // still on their way
+  await minutes(5);
+  slow.peer.socket.resume();
+  await slow.answered;
+  await minutes(0.5);
+  expect(await slow.peer.call('answer')).toMatchObject({ ok: true });
+  await minutes(3);
+  await expect.poll(slow.isCutOff, { interval: 5 }).toBe(true);
+});
+
 test('one that reads nothing for ten minutes is cut off', async () => {
   await using slow = await slowReader(20 * 1024 * 1024);
   await minutes(11);
