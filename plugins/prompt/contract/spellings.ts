@@ -45,8 +45,10 @@ function walkOn({ next, depth, last, ends }: Automaton) {
     const letter = isSign ? shown - asSign : shown;
     const target = letter < shows.first ? 0 : (next[state * width + letter] ?? 0);
     const grows = depth[target] === (depth[state] ?? 0) + 1;
-    if (!grows && (isSign || (letter === last[state] && wasSign))) return; // the sign was none: CON+TENT
+    if (!grows && isSign) return;
+    const isInstead = !grows && wasSign && letter === last[state]; // the sign before it was none: CON+TENT
     wasSign = isSign;
+    if (isInstead) return;
     places[count++ & 31] = from;
     walk.state = target;
     const word = ends[target];

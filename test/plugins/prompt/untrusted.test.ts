@@ -190,6 +190,7 @@ test.each(ordinary)('ordinary text stays as it is: %j', (text) => expect(inside(
 
 const code: readonly string[] = [
   'const x = a >>> 2; b <<= 3; c >>>= 4;',
+  'client >>> 10;\n- i Instructions', // the 1 looks like one I, and not like two
   '<<<<<<< HEAD\nours\n||||||| base\n=======\ntheirs\n>>>>>>> main',
   '>>> print(1)\n1\n>>> ',
   'cat <<< "x"; cat <<EOF\ntext\nEOF\ncat <<-\'END\' >> out',
