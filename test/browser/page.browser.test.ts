@@ -1,8 +1,11 @@
-/* reason: one browser for all that a person does on the page. */
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumProblem, launchChromium } from '../support/chromium.ts';
-import { type FakeGateway, type FakeTurn, fakeGateway } from './fake-gateway.ts';
+import type { FakeTurn } from './fake-gateway.ts';
+import { growMarkdown } from './growing-markdown.ts';
+import { lowContrasts, overflows } from './looks.ts';
+import { pluginStatus } from './plugin-status.ts';
+import { openScene, type Scene } from './scene.ts';
 
 const problem = await chromiumProblem();
 
@@ -14,7 +17,7 @@ describe.skipIf(problem)('the page', () => {
   afterAll(() => browser?.close());
 
   test('takes the token out of the address bar, and keeps it', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     expect(scene.page.url()).not.toContain('token');
     await scene.page.goto(scene.gateway.url);
     await scene.page.getByText('What shall we do?').waitFor();
@@ -24,7 +27,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('asks for the token where there is none or a wrong one, and takes a pasted address', async () => {
-    await using scene = await open(browser, { token: 'wrong' });
+    await using scene = await openScene(browser, { token: 'wrong' });
     const { page, gateway } = scene;
     await page.getByText('This token was not accepted.').waitFor();
     await page.getByLabel('Access token').last().fill(`${gateway.url}/#token=${gateway.token}`);
@@ -33,7 +36,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('streams an answer, folds thinking and tool calls, and shows what the turn used (SPEC 6.1)', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page } = scene;
     const { promise: more, resolve: goOn } = Promise.withResolvers<void>();
     scene.gateway.answer = async (turn) => {
@@ -60,7 +63,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('Stop and Escape end the turn', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.answer = (turn) => {
       turn.say('On and on');
@@ -89,7 +92,7 @@ describe.skipIf(problem)('the page', () => {
     ['a dropped socket', ({ gateway }: Scene) => gateway.dropSockets()],
   ] as const) {
     test(`${how} in mid-stream loses nothing and doubles nothing`, async () => {
-      await using scene = await open(browser);
+      await using scene = await openScene(browser);
       const { page, gateway } = scene;
       const turn = await heldTurn(scene, 'one two ');
       await scene.said('one two').waitFor();
@@ -113,12 +116,12 @@ describe.skipIf(problem)('the page', () => {
   }
 
   test('Markdown that grows letter by letter ends as if it had come at once, and leaves standing what was drawn', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     expect(await scene.page.evaluate(growMarkdown)).toEqual({ differing: [], isFirstBlockKept: true });
   });
 
   test('a message whose receipt was lost is sent again, and answered once', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.losesNextReceipt = true;
     await scene.send('only once');
@@ -129,7 +132,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('a message that is refused stays, with code and reason, until it is sent again', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.refusesSends = true;
     await scene.send('hello');
@@ -144,7 +147,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('a model that fails shows its code and what to do', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     scene.gateway.answer = (turn) => turn.fail('MODEL_HTTP', 'the key was not accepted; set ANTHROPIC_API_KEY');
     await scene.send('hello');
     await scene.page.getByText('MODEL_HTTP').waitFor();
@@ -153,7 +156,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('a question shows exactly what is asked, and its buttons answer it (SPEC 4.4)', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.answer = async (turn) => {
       for (const what of ['date', 'rm -rf build', 'echo \u202ex']) turn.say(`${await turn.ask({ what })} `);
@@ -175,7 +178,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('a question with many reasons shows them all, and its buttons stay in sight on a small screen (SPEC 4.4)', async () => {
-    await using scene = await open(browser, { viewport: { width: 390, height: 700 } });
+    await using scene = await openScene(browser, { viewport: { width: 390, height: 700 } });
     const { page, gateway } = scene;
     const reasons = Array.from({ length: 23 }, (_, i) => `part ${i + 1} is not on the allowlist`);
     gateway.answer = async (turn) => turn.say(await turn.ask({ what: 'a | b', reasons, always: ['/bin/a', '/bin/b'] }));
@@ -195,7 +198,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('markup in answers, tool results and titles is inert', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     const attack = '<img src=x onerror="hit=1"><script>hit=1</script><svg onload="hit=1"></svg>';
     const links = '[a](javascript:hit=1) [b](JaVaScRiPt&#58;hit=1) ![pixel](https://evil.example/p.png) [c](https://ok.example)';
@@ -222,7 +225,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('the plugins view names what is live, what was left out and why; a swap is told at once', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.status = pluginStatus(7);
     await page.getByRole('link', { name: 'Plugins' }).click();
@@ -251,7 +254,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('chats are listed, opened and deleted; a new one may take another agent', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.agents = [{ id: 'main' }, { id: 'research', name: 'Research' }];
     gateway.seed({ key: 'agent:main:old', title: 'An old chat' }, [{ role: 'user', content: 'long ago', timestamp: 1 }]);
@@ -271,7 +274,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('a narrow screen scrolls only downwards, and has the chats in a drawer', async () => {
-    await using scene = await open(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await using scene = await openScene(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     const { page, gateway } = scene;
     const wide = 'w'.repeat(300);
     gateway.answer = async (turn) => {
@@ -295,7 +298,7 @@ describe.skipIf(problem)('the page', () => {
   });
 
   test('text has the contrast of WCAG AA, light and dark', async () => {
-    await using scene = await open(browser);
+    await using scene = await openScene(browser);
     const { page, gateway } = scene;
     gateway.answer = async (turn) => {
       turn.think('hm');
@@ -313,46 +316,6 @@ describe.skipIf(problem)('the page', () => {
   });
 });
 
-interface Scene extends AsyncDisposable {
-  readonly page: Page;
-  readonly gateway: FakeGateway;
-  /** Every address that the browser asked for. */
-  readonly requests: readonly string[];
-  send(text: string): Promise<void>;
-  /** Where the transcript, not the announcer, says this. */
-  said(text: string): Locator;
-}
-
-/** A page of its own before a gateway of its own. Ends with a look at what the console said. */
-async function open(browser: Browser, { token, ...options }: BrowserContextOptions & { token?: string } = {}): Promise<Scene> {
-  const gateway = await fakeGateway();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  const page = await context.newPage();
-  const requests: string[] = [];
-  const faults: string[] = [];
-  page.setDefaultTimeout(10_000);
-  page.on('request', (request) => requests.push(request.url()));
-  page.on('pageerror', (error) => faults.push(error.stack ?? error.message));
-  page.on('console', (message) => /Security Policy|TrustedHTML/i.test(message.text()) && faults.push(message.text()));
-  await page.goto(`${gateway.url}/#token=${encodeURIComponent(token ?? gateway.token)}`);
-  if (!token) await page.getByText('What shall we do?').waitFor();
-  return {
-    page,
-    gateway,
-    requests,
-    said: (text) => page.locator('.transcript').getByText(text),
-    async send(text) {
-      await page.getByLabel('Message', { exact: true }).fill(text);
-      await page.getByRole('button', { name: 'Send' }).click();
-    },
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      await gateway[Symbol.asyncDispose]();
-      expect(faults).toEqual([]);
-    },
-  };
-}
-
 /** A turn that has said something after a tool call, and now waits for the test. */
 async function heldTurn(scene: Scene, text: string): Promise<FakeTurn> {
   const { promise, resolve } = Promise.withResolvers<FakeTurn>();
@@ -366,84 +329,3 @@ async function heldTurn(scene: Scene, text: string): Promise<FakeTurn> {
   await scene.send('go');
   return promise;
 }
-
-const pluginStatus = (generation: number) => ({
-  inspection: {
-    generation,
-    runs: 1,
-    retiring: [{ generation: 5, runs: 1 }],
-    leases: [{ key: 'approvals:pending', holders: 1 }],
-    leftOut: [{ plugin: 'weather', code: 'SETUP_FAILED', why: 'WEATHER_KEY is not set; set it' }],
-    instances: [
-      {
-        plugin: 'approvals',
-        description: 'Asks a person',
-        instance: 7,
-        since: 4,
-        source: 'plugins/approvals',
-        required: false,
-        needs: ['host'],
-        provides: ['approvals'],
-        leases: ['approvals:pending'],
-        setupMs: 3,
-        hooks: [{ hook: 'policy.decide', stage: 10 }],
-      },
-    ],
-  },
-  report: [{ label: 'Page', value: 'http://127.0.0.1:1/#token=secret' }],
-  active: [],
-});
-
-/** What is wider than the window without a scroller of its own. */
-const overflows = (page: Page): Promise<string[]> =>
-  page.evaluate(`[document.documentElement, document.body, ...document.querySelectorAll('.main, .scroll, .plugins-view, .dock')]
-    .filter((element) => element.scrollWidth > Math.max(element.clientWidth, 1) && element.clientWidth > 0)
-    .map((element) => element.id || element.localName)`);
-
-const documents = [
-  'First, **bold** and `code`.\n\nThen [a link](https://a.example) and ~~gone~~.\n\n# Title\n\nEnd **open',
-  '- one\n- two\n\n  still two\n\n- three\n   1. deep\n\nafter\nlazy\n\n> quote\nlazy quote\n\n***\n\nx\n===\n',
-  'a\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```js\nconst a = 1;\n\n**b**\n```\n\n~~~\nx\n\n```\n~~~\nend',
-  'See [ref] and [other][ref].\n\nMore\n\nmore\n\n[ref]: https://r.example\n',
-  '<div>\n\n**x**\n\n</div>\n\na<br>b <kbd>k</kbd> &amp; 1 < 2\r\n\r\n    indented\n\n\tcode\n\nend',
-];
-
-/** Runs in the page: draws documents piece by piece and at once. */
-const growMarkdown = `(async () => {
-  const { createMarkdownView } = await import('/page/markdown.js');
-  await (await import('/page/vendor.js')).loadMarkdown();
-  await (await import('/page/vendor.js')).loadHighlighter();
-  const documents = ${JSON.stringify(documents)};
-  const draw = (text, step) => {
-    const view = createMarkdownView();
-    for (let end = step; end < text.length; end += step) view.update(text.slice(0, end), false);
-    const first = view.node.firstElementChild;
-    view.update(text, true);
-    return { html: view.node.innerHTML, isKept: first === view.node.firstElementChild };
-  };
-  const differs = (text, step) => draw(text, step).html !== draw(text, text.length).html;
-  const differing = documents.flatMap((text) => [1, 2, 3, 7].filter((step) => differs(text, step)).map((step) => step + ': ' + text));
-  return { differing, isFirstBlockKept: draw(documents[0], 1).isKept };
-})()`;
-
-/** Runs in the page: text whose colour stands out less than 4.5 : 1 from what is behind it. */
-const lowContrasts = `(() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
-  const over = (below, color) => {
-    canvas.fillStyle = 'rgb(' + below.join(',') + ')';
-    canvas.fillRect(0, 0, 1, 1);
-    canvas.fillStyle = color;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
-  };
-  const behind = (element) => (element ? over(behind(element.parentElement), getComputedStyle(element).backgroundColor) : [255, 255, 255]);
-  const light = (rgb) => rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const own = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-  return [...document.querySelectorAll('body *')].filter((element) => own(element) && element.checkVisibility()).flatMap((element) => {
-    const back = behind(element);
-    const [a, b] = [light(back), light(over(back, getComputedStyle(element).color))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    return ratio < 4.5 && !element.closest(':disabled') ? [element.className + ' ' + element.localName + ' ' + ratio.toFixed(2)] : [];
-  });
-})()`;
